@@ -11,15 +11,31 @@ from paimon_nb.base.errors import BadOptionValue, SchemaMismatch, UnsupportedFor
 from paimon_nb.format.data.csv_files import CSV_UNSUPPORTED_TYPES, CsvOptions
 from paimon_nb.format.data.file_schema import PLAIN_FORMATS
 from paimon_nb.format.data.text_codecs import codec_of
+from paimon_nb.format.schema import FORMAT_TABLE
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
 from paimon_nb.table.read.format_table import compression_of, file_format_of
+from paimon_nb.table.read.partition_spec import HIVE_DEFAULT_PARTITION
 
 if TYPE_CHECKING:
     from paimon_nb.format.schema import TableSchema
 
 _NOT_IN_ORC = ("BLOB", "GEOMETRY", "GEOGRAPHY")
 _NOT_IN_JSON = ("MULTISET", "VARIANT", *_NOT_IN_ORC)
+
+
+HIVE_NAMES = {opt.PARTITION_DEFAULT_NAME.key: HIVE_DEFAULT_PARTITION, opt.PARTITION_LEGACY_NAME.key: "false"}
+"""Options with which directories of partitions have the names that Hive, Spark, DuckDB and pyarrow write and read."""
+
+
+def with_hive_names(schema: TableSchema) -> TableSchema:
+    """The schema of a new format table, with directory names that other engines read: NULL, dates and times.
+
+    Paimon's own names, `__DEFAULT_PARTITION__` and day numbers, would be text or errors there. Java reads the stored options, too.
+    """
+    if schema.options.get(opt.TYPE.key) != FORMAT_TABLE or not schema.partition_keys:
+        return schema
+    return schema.with_options({**HIVE_NAMES, **schema.options})
 
 
 def check_format_table(schema: TableSchema) -> None:

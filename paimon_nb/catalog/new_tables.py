@@ -53,12 +53,13 @@ class NewTableRules:
 
     def checked_schema(self, schema: TableSchema) -> TableSchema:
         """The schema with the catalog's defaults (`table-default.*`). Raises if a table cannot have it."""
+        from paimon_nb.catalog.format_table_rules import with_hive_names
         from paimon_nb.catalog.schema_validation import check_new_table_options, check_schema, check_writable_types
 
         missing = {k: v for k, v in self._table_defaults.items() if k not in schema.options}
         if missing:
             schema = schema.with_options({**schema.options, **missing})
-        schema = with_column_directives(schema)
+        schema = with_hive_names(with_column_directives(schema))
         check_schema(schema)
         check_new_table_options(schema)
         check_writable_types(schema)

@@ -47,7 +47,7 @@ def _compact_table(
     # A compaction job also expires snapshots, which writers of a write-only table leave to it.
     target = context.table(table, own_options if sorts else own_options | COMPACTS)
     target.store.check_readable()  # as in Java: a compaction needs SELECT, too
-    selected = _selected_partitions(target, partitions, where, partition_idle_time)
+    selected = _selected_partitions(context, target, partitions, where, partition_idle_time)
     before = target.latest_snapshot()
     if order_strategy is not None and sorts:
         if not order_by:
@@ -86,10 +86,10 @@ def _compact_table(
 
 
 def _selected_partitions(
-    target: Table, partitions: str | None, where: str | None, idle_ms: int | None
+    context: Context, target: Table, partitions: str | None, where: str | None, idle_ms: int | None
 ) -> Callable[[bytes], bool] | None:
     """A test for the requested partitions; None: all."""
-    selected = selected_partitions(target, partitions, where)
+    selected = selected_partitions(context, target, partitions, where)
     if idle_ms is None:
         return selected
     if not target.partition_keys:
@@ -186,7 +186,7 @@ def _compact_database(
             if context.is_streaming:
                 check_streamable(table)
             idle_ms = partition_idle_time if table.partition_keys else None
-            selected = _selected_partitions(table, None, None, idle_ms)
+            selected = _selected_partitions(context, table, None, None, idle_ms)
             is_full = _is_full(table, compact_strategy)
             commit_note(
                 context, table, run_compaction(table, context.spark, partitions=selected, full=is_full).snapshots

@@ -13,9 +13,9 @@ from paimon_nb.procedures.procedure import (
     Context,
     Procedure,
     commit_note,
+    named_partitions,
     one_row,
     parse_options,
-    parse_partitions,
     success,
     table_argument,
 )
@@ -91,8 +91,7 @@ def _expire_partitions(
         strategy=expire_strategy,
         max_expires=max_expires,
     )
-    keys = store.schema.partition_keys
-    names = [", ".join(f"{k}={v}" for k, v in zip(keys, values, strict=True)) for values in result.dropped]
+    names = [", ".join(f"{k}={v}" for k, v in store.partition_texts(values).items()) for values in result.dropped]
     if result.skipped:
         context.notes.append(f"{len(result.skipped)} partition(s) without a valid time were kept")
     return pa.table({"expired_partitions": pa.array(names or ["No expired partitions."], pa.string())})
@@ -100,7 +99,7 @@ def _expire_partitions(
 
 def _drop_partition(context: Context, table: str, partition: str) -> pa.Table:
     target = context.table(table)
-    commit_note(context, target, target.drop_partitions(parse_partitions(partition) or []))
+    commit_note(context, target, target.drop_partitions(named_partitions(context, target, partition)))
     return success()
 
 

@@ -39,7 +39,7 @@ def _create_global_index(
             f"create_global_index: an index of type {kind} has one column, not {index_column!r}",
             hint="create one index per column",
         )
-    messages = build_global_index(target.store, kind, columns[0], selected_partitions(target, partitions))
+    messages = build_global_index(target.store, kind, columns[0], selected_partitions(context, target, partitions))
     commit_note(context, target, target.commit().commit(messages))
     if not messages:
         context.notes.append(f"all rows of {target.name} have an index of {columns[0]} already")
@@ -52,7 +52,7 @@ def _drop_global_index(
     target = context.table(table)
     kind = index_type.strip().lower()
     messages = drop_global_index(
-        target.store, kind, _column_names(index_column), selected_partitions(target, partitions)
+        target.store, kind, _column_names(index_column), selected_partitions(context, target, partitions)
     )
     count = sum(len(m.deleted_index) for m in messages)
     if dry_run:

@@ -12,9 +12,9 @@ from paimon_nb.procedures.procedure import (
     Context,
     Procedure,
     commit_note,
+    named_partitions,
     one_row,
     parse_options,
-    parse_partitions,
     selected_partitions,
     success,
     table_argument,
@@ -103,7 +103,9 @@ def _rescale_buckets(
     sink_parallelism: int | None, where: str | None,
 ) -> pa.Table:  # fmt: skip
     target = context.table(table)
-    store, messages, overwritten = rescale(target.store, bucket_num, selected_partitions(target, partition, where))
+    store, messages, overwritten = rescale(
+        target.store, bucket_num, selected_partitions(context, target, partition, where)
+    )
     rows = sum(m.row_count for m in messages)
     if not rows:
         context.notes.append(f"{target.name} has no rows to rescale")
@@ -126,7 +128,7 @@ def _purge_files(context: Context, table: str) -> pa.Table:
 
 def _mark_partition_done(context: Context, table: str, partitions: str) -> pa.Table:
     target = context.table(table)
-    specs = parse_partitions(partitions)
+    specs = named_partitions(context, target, partitions)
     if not specs:
         raise BadOptionValue(f"no partition in {partitions!r}", hint="write 'dt=2024-01-01,hh=1;dt=2024-01-02,hh=1'")
     mark_partitions_done(target.store, specs)
@@ -213,7 +215,7 @@ ALTER_COLUMN_DEFAULT_VALUE = Procedure(
 
 def _rewrite_file_index(context: Context, table: str, partitions: str | None, where: str | None) -> pa.Table:
     target = context.table(table)
-    messages = rewrite_file_indexes(target.store, selected_partitions(target, partitions, where))
+    messages = rewrite_file_indexes(target.store, selected_partitions(context, target, partitions, where))
     ids = target.commit().commit(messages)
     commit_note(context, target, ids)
     if not ids:
@@ -237,7 +239,7 @@ def _materialize_deletion_vectors(
     context: Context, table: str, partitions: str | None, options: str | None, where: str | None
 ) -> pa.Table:
     target = context.table(table, parse_options(options))
-    messages = materialize_deletion_vectors(target.store, selected_partitions(target, partitions, where))
+    messages = materialize_deletion_vectors(target.store, selected_partitions(context, target, partitions, where))
     commit_note(context, target, target.commit().commit(messages))
     if not messages:
         context.notes.append(f"no row of {target.name} is marked as deleted")
@@ -260,7 +262,7 @@ MATERIALIZE_DELETION_VECTORS = Procedure(
 
 def _reassign_row_id(context: Context, table: str, partitions: str | None) -> pa.Table:
     target = context.table(table)
-    done = reassign_row_ids(target.store, selected_partitions(target, partitions))
+    done = reassign_row_ids(target.store, selected_partitions(context, target, partitions))
     name = f"{target.name.database}.{target.name.object}"
     if done.snapshot is None:
         text = (

@@ -241,8 +241,21 @@ def parse_partitions(text: str | None) -> list[dict[str, str]] | None:
     return out
 
 
+def named_partitions(context: Context, table: Table, text: str) -> list[dict[str, str]]:
+    """The partitions of 'a=1,b=2;a=3' as texts by column. One that does not exist is noted.
+
+    Raises: BadOptionValue, ColumnNotFound.
+    """
+    from paimon_nb.table.write.maintenance import missing_partitions
+
+    specs = parse_partitions(text) or []
+    if missing := missing_partitions(table.store, [in_row_spec(table.schema, spec) for spec in specs]):
+        context.notes.append(f"{table.name} has no partition {'; '.join(missing)}; SHOW PARTITIONS lists them")
+    return specs
+
+
 def selected_partitions(
-    table: Table, partitions: str | None, where: str | None = None
+    context: Context, table: Table, partitions: str | None, where: str | None = None
 ) -> Callable[[bytes], bool] | None:
     """A test for the partitions selected by two arguments; None: all.
 
@@ -254,10 +267,10 @@ def selected_partitions(
         raise SqlAnalysisError("partitions and where cannot be combined", hint="use where only")
     if where:
         return partition_filter(table.store, where)
-    specs = parse_partitions(partitions)
-    if specs is None:
+    if not partitions:
         return None
-    matchers = [partition_matcher(table.store, in_row_spec(table.schema, spec)) for spec in specs]
+    specs = [in_row_spec(table.schema, spec) for spec in named_partitions(context, table, partitions)]
+    matchers = [partition_matcher(table.store, spec) for spec in specs]
     return lambda partition: any(matches_spec(partition) for matches_spec in matchers)
 
 

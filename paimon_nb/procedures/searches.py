@@ -5,7 +5,7 @@ Source: Paimon 2.1 `VectorSearchProcedure`, `FullTextSearchProcedure`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -18,8 +18,8 @@ from paimon_nb.procedures.procedure import (
     Argument,
     Context,
     Procedure,
+    named_partitions,
     parse_options,
-    parse_partitions,
     table_argument,
 )
 from paimon_nb.table.read.partition_spec import in_row_spec
@@ -53,7 +53,7 @@ def _vector_search(
             hint="write '0.1,0.2,0.3'",
             argument="query_vector",
         ) from None
-    names, condition = _columns_of(target, projection), _condition(target, where, partitions)
+    names, condition = _columns_of(target, projection), _condition(context, target, where, partitions)
     found = target.search(
         vector, _checked_k("vector_search", top_k), column=vector_column, where=condition, columns=names,
         metric=values.get("metric"), options=values,
@@ -84,19 +84,20 @@ def _columns_of(table: Table, projection: str | None) -> list[str]:
     return [table.schema.column_name(n) for n in parse_names(projection) if n != SCORE]
 
 
-def _condition(table: Table, where: str | None, partitions: str | None) -> Predicate | None:
+def _condition(context: Context, table: Table, where: str | None, partitions: str | None) -> Predicate | None:
     """Both conditions as one."""
-    from paimon_nb.table.read.predicate.model import And, Compare, Or, conjunction_of
+    from paimon_nb.table.read.predicate.model import And, Compare, IsNull, Or, conjunction_of
+
+    def equals(column: str, value: Any) -> Predicate:
+        if value is None:
+            return IsNull(column)
+        return Compare(column, "=", to_scalar(table.schema.field(column).type, value).as_py())
 
     parts = [parse_predicate(where, table.schema)] if where else []
-    specs = parse_partitions(partitions)
-    if specs is not None:
+    if partitions:
         schema = table.schema
-        values = [
-            {c: to_scalar(schema.field(c).type, v).as_py() for c, v in in_row_spec(schema, spec).items()}
-            for spec in specs
-        ]
-        parts.append(Or(tuple(And(tuple(Compare(c, "=", v) for c, v in spec.items())) for spec in values)))
+        specs = [in_row_spec(schema, spec) for spec in named_partitions(context, table, partitions)]
+        parts.append(Or(tuple(And(tuple(equals(c, v) for c, v in spec.items())) for spec in specs)))
     return conjunction_of(parts) if parts else None
 
 

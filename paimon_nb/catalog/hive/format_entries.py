@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import UnsupportedFormat
+from paimon_nb.catalog.format_table_rules import HIVE_NAMES
 from paimon_nb.catalog.hive.hms_table import VIEW, empty_storage, hive_column, is_paimon, new_entry
 from paimon_nb.catalog.hive.types import from_hive
 from paimon_nb.format.data.csv_files import CsvOptions
@@ -82,6 +83,8 @@ def format_schema_of(entry: Any) -> TableSchema | None:
     parameters = entry.parameters or {}
     options = {k: v for k, v in parameters.items() if k not in _BOOKKEEPING and not k.startswith("spark.sql.")}
     options |= {opt.TYPE.key: FORMAT_TABLE, opt.FILE_FORMAT.key: kind}
+    if keys and (parameters.get("table_type") or "").lower() not in _CLASSES:  # not a table of Paimon
+        options = {**HIVE_NAMES, **options}
     if kind == "csv":
         options[_CSV_DELIMITER] = (entry.sd.serdeInfo.parameters or {}).get(_DELIMITER, _HIVE_DELIMITER)
     return replace(create_schema(columns, keys, [], options, parameters.get("comment")), options=options)

@@ -13,8 +13,6 @@ from paimon_nb.base.errors import StoreError
 from paimon_nb.base.identifier import MAIN_BRANCH, Identifier
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.catalog.hive.client import HiveMetastoreClient, NotFound, Refused
-from paimon_nb.format.row import partition_names
-from paimon_nb.options import table as opt
 from paimon_nb.table.read.format_table import partition_path_of
 from paimon_nb.table.read.live_files import live_entries
 
@@ -98,13 +96,7 @@ class PartitionSync:
                 raise StoreError(f"{self.name}: the Hive metastore did not drop a partition: {error}") from None
 
     def _partition_values(self, store: TableStore, partition: bytes) -> list[str]:
-        names = partition_names(
-            store.schema.partition_fields,
-            store.partition_values(partition),
-            legacy=store.options.get(opt.PARTITION_LEGACY_NAME),
-            default_name=store.options.get(opt.PARTITION_DEFAULT_NAME),
-        )
-        return list(names.values())
+        return list(store.partition_texts(store.partition_values(partition)).values())
 
 
 def _directory_of(store: TableStore, partition: bytes) -> str:

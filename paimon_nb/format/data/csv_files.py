@@ -5,6 +5,7 @@ Source: Paimon 2.1 `format/csv/Csv{Options,Parser,FileReader,FormatWriter}.java`
 
 from __future__ import annotations
 
+import logging
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from paimon_nb.base.errors import BadOptionValue, CorruptFile, ReadError, Unsupp
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data.json_files import column_of_java_texts, java_texts_of
 from paimon_nb.format.data.schema_cast import without_columns
-from paimon_nb.format.data.text_codecs import new_encoder, read_text, split_lines
+from paimon_nb.format.data.text_codecs import LINE_ENDS, new_encoder, read_text, split_lines, split_lines_with_ends
 from paimon_nb.format.types import arrow_schema, arrow_type
 from paimon_nb.format.types.arrow_builders import empty_table
 from paimon_nb.options import table as opt
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from paimon_nb.fs import FileIO
     from paimon_nb.options import TableOptions
 
+log = logging.getLogger(__name__)
 _KEYS = {
     "field_delimiter": ("csv.field-delimiter", "field-delimiter", "seq", "delimiter", "sep"),
     "line_delimiter": ("csv.line-delimiter", "lineSep", "linesep"),
@@ -108,6 +110,8 @@ def parse_csv_line(line: str, options: CsvOptions) -> list[str | None]:
             if (in_quotes or in_field) and following and following in (quote, escape):
                 buffer.append(following)
                 position += 1
+            else:
+                buffer.append(c)  # Java 2.1 leaves it out; Spark and DuckDB, which write it so, keep it
         elif c == quote:
             if (in_quotes or in_field) and following == quote:
                 buffer.append(following)
@@ -133,10 +137,64 @@ def parse_csv_line(line: str, options: CsvOptions) -> list[str | None]:
     return values
 
 
+def split_records(text: str, options: CsvOptions) -> list[str]:
+    """The rows of a text: its lines, and where a value in quotes goes on in the next lines, these together.
+
+    Java 2.1 cuts a value at its line break. A quote that is never closed ends with its line, as there.
+    """
+    if options.quote[0] not in text:
+        return split_lines(text, options.line_delimiter)
+    pieces = split_lines_with_ends(text, options.line_delimiter)
+    records: list[str] = []
+    at = 0
+    while at < len(pieces):
+        line, end = pieces[at]
+        record, last = line, at
+        if _ends_inside_quotes(line, options):
+            joined = line
+            for following in range(at + 1, len(pieces)):
+                joined += end + pieces[following][0]
+                end = pieces[following][1]
+                if options.quote[0] in pieces[following][0] and not _ends_inside_quotes(joined, options):
+                    record, last = joined, following
+                    break
+        records.append(record)
+        at = last + 1
+    return records
+
+
+def _ends_inside_quotes(line: str, options: CsvOptions) -> bool:
+    """Whether a value that begins with a quote has no closing quote."""
+    separator, quote, escape = options.field_delimiter[0], options.quote[0], options.escape[0]
+    position, size = 0, len(line)
+    while position < size:
+        if line[position] == quote:
+            position += 1
+            while position < size:
+                c = line[position]
+                if c == escape and position + 1 < size and line[position + 1] in (quote, escape):
+                    position += 1
+                elif c == quote:
+                    if position + 1 < size and line[position + 1] == quote:
+                        position += 1
+                    else:
+                        break
+                position += 1
+            else:
+                return True
+        following = line.find(separator, position)
+        if following < 0:
+            return False
+        position = following + 1
+    return False
+
+
 def format_csv_line(values: Sequence[str | None], options: CsvOptions) -> str:
     """One line with its end. A value with a special character is quoted."""
     quote, escape = options.quote, options.escape
     special = {options.field_delimiter[0], options.line_delimiter[0], quote[0], escape[0]}
+    if options.line_delimiter in LINE_ENDS:  # readers take each of them as the end of a line
+        special |= {"\n", "\r"}
     parts = []
     for value in values:
         if value is None:
@@ -172,7 +230,7 @@ class CsvReader:
         """`columns`: the names of the columns to read, in this order; None: all."""
         _check_csv_supports_table(fields, options)
         self._path, self._options = path, CsvOptions.of(options.raw if options is not None else {})
-        lines = split_lines(read_text(fs, path), self._options.line_delimiter)
+        lines = split_records(read_text(fs, path), self._options)
         self._lines = lines[1:] if self._options.header else lines
         self._columns = [f.name for f in fields] if columns is None else list(columns)
         self._read = [(i, f) for i, f in enumerate(fields) if f.name in self._columns]
@@ -204,6 +262,12 @@ class CsvReader:
                 line = misfits[0]
                 raise CorruptFile(
                     self._path, f"row {line + 1}: {texts[line]!r} is not a value of column {field.name} {field.type.bare()}"
+                )  # fmt: skip
+            if new := [i for i in misfits if i not in bad]:
+                log.warning(
+                    "%s: row %d: %r is not a value of column %s %s, so %s; %d such rows. 'csv.mode' = 'failfast' makes it an error",
+                    self._path, new[0] + 1, texts[new[0]], field.name, field.type.bare(),
+                    "the row is left out" if self._options.mode == DROP_MALFORMED else "it is NULL", len(new),
                 )  # fmt: skip
             bad.update(misfits)
             columns.append(column)

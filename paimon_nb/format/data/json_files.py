@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from paimon_nb.base.errors import CorruptFile, ReadError, UnsupportedFormat
 from paimon_nb.format.data.cast import cast_column
+from paimon_nb.format.data.iso_timestamps import ISO_TIMESTAMP, timestamp_of_text
 from paimon_nb.format.data.schema_cast import without_columns
 from paimon_nb.format.data.text_codecs import new_encoder, read_text, split_lines
 from paimon_nb.format.file_errors import broken_file, is_out_of_memory
@@ -21,9 +22,11 @@ from paimon_nb.format.types import (
     Array,
     DataField,
     DataType,
+    LocalZonedTimestamp,
     Map,
     Multiset,
     Row,
+    Timestamp,
     VarChar,
     Vector,
     arrow_schema,
@@ -94,7 +97,7 @@ class JsonReader:
             raise CorruptFile(self.path, f"its rows do not fit the schema ({error!s:.80})") from None
 
     def _table_of(self, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
-        columns = [_column_of_json([row.get(f.name) for row in rows], f.type) for f in self.fields]
+        columns = [_column_of_json(_values_of_key(rows, f.name), f.type) for f in self.fields]
         return pa.Table.from_arrays(columns, schema=arrow_schema(self.fields, nullable=True))
 
     def _row_can_be_converted(self, row: Mapping[str, Any]) -> bool:
@@ -158,6 +161,10 @@ def column_of_java_texts(texts: Sequence[str | None], t: DataType) -> pa.Array:
         return pa.array([None if v is None else base64.b64decode(v, validate=True) for v in texts], arrow_type(t))
     if t.root == "BOOLEAN":  # every other text is false in Java
         return pa.array([None if v is None else v.lower() == "true" for v in texts], arrow_type(t))
+    if isinstance(t, Timestamp | LocalZonedTimestamp) and any(
+        v is not None and ISO_TIMESTAMP.fullmatch(v) for v in texts
+    ):
+        return pa.concat_arrays([timestamp_of_text(v, t) for v in texts])
     column = pa.array(texts, pa.string())
     return column if t.root in ("CHAR", "VARCHAR") else cast_column(column, STRING, t.with_nullable(True))
 
@@ -206,9 +213,22 @@ def _column_of_json(values: list[Any], t: DataType) -> pa.Array:
             items = _column_of_json([e for v in values if v is not None for e in v.values()], t.value)
             return pa.MapArray.from_arrays(_list_offsets(values), keys, items, arrow_type(t), mask=mask)
         case Row():
-            parts = [_column_of_json([None if v is None else v.get(f.name) for v in values], f.type) for f in t.fields]
+            parts = [_column_of_json(_values_of_key(values, f.name), f.type) for f in t.fields]
             return pa.StructArray.from_arrays(parts, fields=list(arrow_type(t)), mask=mask)
     return column_of_java_texts([_json_as_text(v) for v in values], t)
+
+
+def _values_of_key(rows: Sequence[Mapping[str, Any] | None], name: str) -> list[Any]:
+    """The value of each object; of objects that lack the key, that of a key which differs in case. NULL for others."""
+    if all(row is None or name in row for row in rows):
+        return [None if row is None else row[name] for row in rows]
+    spelled = {key for row in rows if row is not None for key in row if key != name and key.lower() == name.lower()}
+    if not spelled:
+        return [None if row is None else row.get(name) for row in rows]
+    return [
+        None if row is None else next((row[key] for key in (name, *sorted(spelled)) if key in row), None)
+        for row in rows
+    ]
 
 
 def _json_as_text(value: Any) -> str | None:

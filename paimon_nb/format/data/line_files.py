@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from paimon_nb.base.errors import SchemaMismatch
 from paimon_nb.format.data.schema_cast import without_columns
-from paimon_nb.format.data.text_codecs import new_encoder, read_text, split_lines
+from paimon_nb.format.data.text_codecs import LINE_ENDS, new_encoder, read_text, split_lines
 from paimon_nb.format.types import arrow_schema
 
 if TYPE_CHECKING:
@@ -69,7 +70,15 @@ class LineWriter:
         return 0
 
     def write(self, table: pa.Table) -> None:
-        lines = [f"{value or ''}{self._end}" for value in table.column(0).to_pylist()]
+        ends = LINE_ENDS if self._end in LINE_ENDS else (self._end,)
+        values = table.column(0).to_pylist()
+        for value in values:
+            if value and any(end in value for end in ends):
+                raise SchemaMismatch(
+                    f"{value[:60]!r} has a line break: a text file stores one value a line", value=value,
+                    hint="use 'file.format' = 'csv' or 'json', or another 'text.line-delimiter'",
+                )  # fmt: skip
+        lines = [f"{value or ''}{self._end}" for value in values]
         self._out.write(self._encoder.compress("".join(lines).encode()))
 
     def close(self) -> None:

@@ -106,9 +106,19 @@ def read_text(fs: FileIO, path: str) -> str:
         raise broken_file(path, error, "text") from None
 
 
+LINE_ENDS = ("\n", "\r\n", "\r")
+
+
 def split_lines(text: str, delimiter: str) -> list[str]:
     """The lines of a text. Each of the usual line ends counts as the default delimiter; the last line may have none."""
-    lines = _LINE_END.split(text) if delimiter in ("\n", "\r\n", "\r") else text.split(delimiter)
+    lines = _LINE_END.split(text) if delimiter in LINE_ENDS else text.split(delimiter)
     if not lines[-1]:
         lines.pop()
     return lines
+
+
+def split_lines_with_ends(text: str, delimiter: str) -> list[tuple[str, str]]:
+    """The same lines, each with its end; that of the last one may be empty."""
+    ends = _LINE_END.findall(text) if delimiter in LINE_ENDS else [delimiter] * text.count(delimiter)
+    lines = split_lines(text, delimiter)
+    return list(zip(lines, [*ends, ""], strict=False))

@@ -20,7 +20,7 @@ DEFAULT_PARTITION = "__DEFAULT_PARTITION__"
 """Directory value for null and blank strings (option `partition.default-name`)."""
 
 _ESCAPED = re.compile(r"""[\x00-\x1f"#%'*/:=?\\\x7f{}\[\]^]""")
-_PERCENT = re.compile(r"%([0-9A-Fa-f]{2})")
+_PERCENTS = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 # Java's Character.isWhitespace: Unicode spaces except the no-break ones, and the ASCII separators.
 _BLANK = re.compile(r"[\t-\r\x1c- \u1680\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f\u3000]*")
 
@@ -66,8 +66,15 @@ def escape(text: str) -> str:
 
 
 def unescape(text: str) -> str:
-    """The inverse of `escape`."""
-    return _PERCENT.sub(lambda match: chr(int(match[1], 16)), text)
+    """The inverse of `escape`. Bytes above 127 are UTF-8, as pyarrow and DuckDB write them; Java escapes only ASCII characters."""
+    return _PERCENTS.sub(lambda match: _decode(bytes.fromhex(match[0].replace("%", ""))), text)
+
+
+def _decode(data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return data.decode("latin-1")
 
 
 def is_blank(text: str) -> bool:

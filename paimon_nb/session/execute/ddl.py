@@ -451,10 +451,14 @@ def alter_table(context: StatementContext, statement: AlterTable) -> Result:
                 done = bool(ids) or table.store.is_format_table
                 effects.append("partitions dropped" if done else "no such partition, nothing dropped")
             case AddPartition(partitions, if_not_exists):
+                from paimon_nb.table.write.commit import add_format_table_partitions
                 from paimon_nb.table.write.maintenance import refuse_existing_partitions
 
-                table.store.check_has_snapshots("partitions to add: a directory is a partition")
                 specs = [partition_values(p, table.partition_keys, flink=session.flink_semantics) for p in partitions]
+                if table.store.is_format_table:
+                    made = add_format_table_partitions(table.store, specs, if_not_exists=if_not_exists)
+                    effects.append(f"partitions added: {', '.join(made) or 'none, they exist'}")
+                    continue
                 refuse_existing_partitions(table.store, [] if if_not_exists else specs)
                 notes.append("nothing to add: a partition is created with its first row")
     return message_result(

@@ -25,7 +25,7 @@ from paimon_nb.session.query import watermark
 from paimon_nb.session.query.computed_columns import computed_columns, has_computed_columns, is_computed_column_key
 from paimon_nb.session.query.partition_predicates import partition_values
 from paimon_nb.session.query.run_query import global_system_table
-from paimon_nb.table.read.partition_spec import in_row_spec
+from paimon_nb.table.read.partition_spec import in_row_spec, partition_text_of_spec, spec_texts
 from paimon_nb.table.tables.system import SYSTEM_TABLES
 from paimon_nb.table.tables.system.global_tables import LISTED
 
@@ -151,7 +151,7 @@ def _named_partition(statement: Show, table: Table, *, flink: bool, legacy: bool
     """
     literals = {k: v for k, v in statement.partition.items() if v is not None}
     values = partition_values(literals, table.partition_keys, flink=flink)
-    values = in_row_spec(table.schema, {k: None if v == default_name else v for k, v in values.items()})
+    values = in_row_spec(table.schema, values)
     fields = [table.schema.field(name) for name in values]
     return dict(partition_names(fields, tuple(values.values()), legacy=legacy, default_name=default_name))
 
@@ -267,11 +267,14 @@ def _partition_values_text(table: Table, statement: Show) -> str:
             f"a partition of {table.name} needs values of {', '.join(table.partition_keys) or 'nothing'}",
             hint="name each partition column; SHOW PARTITIONS lists what is there",
         )
-    for spec in table.partition_specs(legacy=False, default_name=_NULL):
-        if all(spec[k] == (_NULL if v is None else str(v)) for k, v in values.items()):
-            return f"Partition Values: [{', '.join(f'{k}={v}' for k, v in spec.items())}]\n"
-    spec_text = ", ".join(f"{k} = {v}" for k, v in values.items())
-    raise UnknownName(f"no partition ({spec_text}) in {table.name}", hint=f"SHOW PARTITIONS {table.name}")
+    wanted = in_row_spec(table.schema, values)
+    texts = spec_texts(table.schema, {k: wanted[k] for k in table.partition_keys})
+    if texts in table.partition_specs(legacy=False, default_name=_NULL):
+        return f"Partition Values: [{', '.join(f'{k}={v}' for k, v in texts.items())}]\n"
+    raise UnknownName(
+        f"no partition ({partition_text_of_spec(table.schema, wanted)}) in {table.name}",
+        hint=f"SHOW PARTITIONS {table.name}",
+    )
 
 
 def _show_jobs(context: StatementContext, statement: Show) -> Result:

@@ -13,6 +13,7 @@ from paimon_nb.options.read import SCAN_PARTITIONS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from paimon_nb.session.core.session import Session
     from paimon_nb.table.read.predicate.model import Predicate
     from paimon_nb.table.read.store import TableStore
     from paimon_nb.table.tables.table import Table
@@ -72,12 +73,31 @@ def lookup_options(options: Mapping[str, str]) -> dict[str, str]:
     return {k: v for k, v in options.items() if k not in (*LOOKUP_IGNORES, opt.SCAN_MODE.key)}
 
 
-def scan_partitions(table: Table, options: Mapping[str, str], *, lookup: bool) -> list[dict[str, Any]] | None:
-    """The partitions that 'scan.partitions' selects, as column -> value; None: all.
+def note_partitions_without_rows(session: Session, table: Table, options: Mapping[str, str]) -> None:
+    """Note the partitions of 'scan.partitions' that do not exist: the query has no rows of them.
 
-    The value is 'dt=1,hh=2;dt=2', or 'max_pt()' or 'max_two_pt()' for the greatest one or two partitions with rows, or
-    'dt=max_pt(),hh=max_pt()' for the partitions with the greatest values of the first columns.
-    Like Flink, max_pt() and max_two_pt() apply only to the table of a lookup join (`lookup`).
+    Raises: BadOptionValue: it names a column that is not a partition column, or a text that is not a value.
+    """
+    text = SCAN_PARTITIONS.read({**table.options.raw, **options})
+    if not text:
+        return
+    from paimon_nb.table.write.maintenance.partitions import missing_partitions
+
+    store = table.copy(options).store.for_queries()
+    if not store.read_partitions:
+        return
+    if missing := missing_partitions(store, store.read_partitions):
+        session.note(
+            f"'scan.partitions': {table.name} has no partition {'; '.join(missing)}; SHOW PARTITIONS lists them"
+        )
+
+
+def greatest_partitions(table: Table, options: Mapping[str, str]) -> list[dict[str, Any]] | None:
+    """The partitions that 'scan.partitions' selects by their values, as column -> value; None: it does not.
+
+    The option is 'max_pt()' or 'max_two_pt()' for the greatest one or two partitions with rows, or 'dt=max_pt(),hh=max_pt()' for the
+    partitions with the greatest values of the first columns. As in Flink, these apply only to the table of a lookup join.
+    `TableStore.for_queries` reads partitions that are named by their values.
 
     Raises:
         BadOptionValue: it names a column that is not a partition column, or the table is not partitioned.
@@ -85,40 +105,30 @@ def scan_partitions(table: Table, options: Mapping[str, str], *, lookup: bool) -
     text = SCAN_PARTITIONS.read({**table.options.raw, **options})
     if not text:
         return None
-    greatest_only = text.strip().lower() in ("max_pt()", "max_two_pt()")
-    if greatest_only and not lookup:
-        return None
-    present = _partitions_with_rows(table.copy(options))
-    if greatest_only:
+    if text.strip().lower() in ("max_pt()", "max_two_pt()"):
         # As in Flink, the first partition column decides.
-        first = table.partition_keys[0] if table.partition_keys else _no_partition(table, text, "")
-        greatest = sorted({v[first] for _, v in present if v[first] is not None}, reverse=True)
+        first = table.partition_keys[0] if table.partition_keys else _no_partition(table, text)
+        present = _partitions_with_rows(table.copy(options))
+        greatest = sorted({v[first] for v in present if v[first] is not None}, reverse=True)
         selected = greatest[: 2 if "two" in text.lower() else 1]
-        return [values for _, values in present if values[first] in selected]
+        return [values for values in present if values[first] in selected]
     if "max_pt()" in text:
-        return _greatest_of_levels(table, text, present) if lookup else None
-    specs = []
-    for part in filter(None, (p.strip() for p in text.split(";"))):
-        pairs = dict(_parse_partition_pair(p, text) for p in part.split(","))
-        for name in pairs:
-            if name not in table.partition_keys:
-                _no_partition(table, text, name)
-        specs.append(pairs)
-    return [values for names, values in present if any(w.items() <= names.items() for w in specs)]
+        return _greatest_of_levels(table, text, _partitions_with_rows(table.copy(options)))
+    return None
 
 
-def _greatest_of_levels(table: Table, text: str, present: Sequence[tuple[Any, dict[str, Any]]]) -> list[dict[str, Any]]:
+def _greatest_of_levels(table: Table, text: str, present: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """The partitions whose first columns have the greatest values. Source: DynamicPartitionLevelLoader of Java's lookup."""
-    named = [_parse_partition_pair(p, text)[0] for p in text.split(",")]
+    named = [p.partition("=")[0].strip() for p in text.split(",")]
     levels = table.partition_keys[: len(named)]
     if sorted(named) != sorted(levels):
         raise BadOptionValue(
             f"max_pt() of {', '.join(named)}: these are not the first partition columns",
             hint=f"name the first of {', '.join(table.partition_keys)}", option=SCAN_PARTITIONS.key, value=text,
         )  # fmt: skip
-    known = [tuple(v[k] for k in levels) for _, v in present]
+    known = [tuple(v[k] for k in levels) for v in present]
     greatest = max((values for values in known if None not in values), default=None)
-    return [v for (_, v), values in zip(present, known, strict=True) if values == greatest]
+    return [v for v, values in zip(present, known, strict=True) if values == greatest]
 
 
 def greatest_partition(table: Table) -> str:
@@ -127,46 +137,28 @@ def greatest_partition(table: Table) -> str:
     Raises:
         BadOptionValue: no partition column, or no partition with rows.
     """
-    first = table.partition_keys[0] if table.partition_keys else _no_partition(table, "max_pt", "")
-    values = [v[first] for _, v in _partitions_with_rows(table) if v[first] is not None]
+    first = table.partition_keys[0] if table.partition_keys else _no_partition(table, "max_pt")
+    values = [v[first] for v in _partitions_with_rows(table) if v[first] is not None]
     if not values:
         raise BadOptionValue(f"{table.name} has no partition with rows", hint="INSERT INTO it first")
     return str(max(values))
 
 
-def _parse_partition_pair(text: str, full_text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise BadOptionValue(
-            f"'scan.partitions' has no '=' in {text!r}", hint="'dt=1,hh=2;dt=2' or 'max_pt()'",
-            option=SCAN_PARTITIONS.key, value=full_text,
-        )  # fmt: skip
-    return name.strip(), value.strip().strip("'")
-
-
-def _no_partition(table: Table, text: str, name: str) -> str:
-    keys = ", ".join(table.partition_keys)
+def _no_partition(table: Table, text: str) -> str:
     raise BadOptionValue(
-        f"{table.name} has no partition column {name!r}" if keys else f"{table.name} has no partitions",
-        hint=f"partitioned by {keys}" if keys else "leave 'scan.partitions' out",
-        option=SCAN_PARTITIONS.key, value=text,
-    )  # fmt: skip
+        f"{table.name} has no partitions", hint="leave 'scan.partitions' out", option=SCAN_PARTITIONS.key, value=text
+    )
 
 
-def _partitions_with_rows(table: Table) -> list[tuple[dict[str, str], dict[str, Any]]]:
-    """The partitions with rows: as directory-name strings, and as values."""
-    from paimon_nb.format.row import partition_names, to_scalar
+def _partitions_with_rows(table: Table) -> list[dict[str, Any]]:
+    """The values of the partitions with rows."""
+    from paimon_nb.format.row import to_scalar
 
-    store, fields = table.store, table.schema.partition_fields
-    out = []
-    for values in _partition_values_with_rows(store):
-        names = partition_names(
-            fields, values, legacy=store.options.get(opt.PARTITION_LEGACY_NAME),
-            default_name=store.options.get(opt.PARTITION_DEFAULT_NAME),
-        )  # fmt: skip
-        scalars = {f.name: to_scalar(f.type, v).as_py() for f, v in zip(fields, values, strict=True)}
-        out.append((dict(names), scalars))
-    return out
+    fields = table.schema.partition_fields
+    return [
+        {f.name: to_scalar(f.type, v).as_py() for f, v in zip(fields, values, strict=True)}
+        for values in _partition_values_with_rows(table.store)
+    ]
 
 
 def _partition_values_with_rows(store: TableStore) -> list[tuple[Any, ...]]:

@@ -16,7 +16,7 @@ from paimon_nb.options.spelling import check_no_misspelled_options
 from paimon_nb.session.query.char_columns import with_padded_chars
 from paimon_nb.session.query.computed_columns import computed_columns, has_computed_columns
 from paimon_nb.session.query.frames_and_files import note_shadowed_frame, rows_of_reference
-from paimon_nb.session.query.hints import check_consumer, scan_partitions
+from paimon_nb.session.query.hints import check_consumer, note_partitions_without_rows
 from paimon_nb.session.query.run_query import global_system_table, known_to_spark, time_travel_options
 from paimon_nb.session.query.stored_views import find_view, is_inside_view
 from paimon_nb.session.query.table_functions import is_search, search_rows
@@ -178,8 +178,9 @@ def _table_at_travel(session: Session, ref: TableRef, selection: Selection) -> _
 
     if session.flink_semantics:
         check_consumer(table.copy(options))
-    if scan_partitions(table, options, lookup=False) is not None or computed_columns(table.schema.options):
+    if computed_columns(table.schema.options):
         return None
+    note_partitions_without_rows(session, table, options)
     without_spark = not session.spark_started
     columns = _columns_to_read(selection)
     scan = plan_table_scan(

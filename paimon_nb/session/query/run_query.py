@@ -31,10 +31,11 @@ from paimon_nb.session.query.flink_numeric import with_flink_numerics, with_valu
 from paimon_nb.session.query.frames_and_files import frame_of_reference, note_shadowed_frame, rows_of_reference
 from paimon_nb.session.query.hints import (
     check_consumer,
+    greatest_partitions,
     lookup_options,
     lookup_table,
+    note_partitions_without_rows,
     partition_predicate,
-    scan_partitions,
 )
 from paimon_nb.session.query.stored_views import find_view, inside_view, is_inside_view
 from paimon_nb.session.query.unnest import analyse_with_unnest
@@ -289,7 +290,8 @@ def _paimon_frame(session: Session, ref: TableRef) -> DataFrame:
         table, options = lookup_table(table.copy(options)), lookup_options(options)
     elif session.flink_semantics:
         check_consumer(table.copy(options))
-    partitions = scan_partitions(table, options, lookup=ref.lookup)
+    partitions = greatest_partitions(table, options) if ref.lookup else None
+    note_partitions_without_rows(session, table, options)
     if computed_columns(table.schema.options):
         ref = replace(ref, columns=None)  # their expressions may need any column
     if partitions is not None:

@@ -8,20 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
-from paimon_nb.base.errors import MissingFile, PaimonError
+from paimon_nb.base.errors import MissingFile, PaimonError, ReadError, UnsupportedOperation
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.format.data import cast_column
-from paimon_nb.format.row import from_scalar, partition_names, serialize
-from paimon_nb.format.row.partition_path import escape, unescape
-from paimon_nb.format.types import VarChar
+from paimon_nb.format.row import DEFAULT_PARTITION, escape, serialize, unescape
+from paimon_nb.format.row.partition_path import is_blank
 from paimon_nb.options import table as opt
+from paimon_nb.table.read.partition_spec import HIVE_DEFAULT_PARTITION, matches_partition_spec, parse_partition_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from paimon_nb.format.types import DataField, DataType
+    from paimon_nb.format.types import DataField
     from paimon_nb.fs import FileStatus
     from paimon_nb.options import TableOptions
     from paimon_nb.table.read.store import TableStore
@@ -64,16 +61,32 @@ def data_fields(store: TableStore) -> tuple[DataField, ...]:
 
 def partition_path_of(store: TableStore, values: Sequence[Any]) -> str:
     """The directory of a partition, or of the partitions that start with these values."""
-    fields = store.schema.partition_fields[: len(values)]
-    names = partition_names(
-        fields,
-        values,
-        legacy=store.options.get(opt.PARTITION_LEGACY_NAME),
-        default_name=store.options.get(opt.PARTITION_DEFAULT_NAME),
-    )
+    names = store.partition_texts(values)
     only_values = store.options.get(opt.FORMAT_TABLE_PARTITION_PATH_ONLY_VALUE)
     parts = [escape(v) if only_values else f"{escape(k)}={escape(v)}" for k, v in names.items()]
     return "/".join((store.root, *parts))
+
+
+def check_partition_name(store: TableStore, values: Sequence[Any]) -> None:
+    """Raises UnsupportedOperation: the name of a partition's directory would be read as another value.
+
+    Those are bytes that are not UTF-8, and text that stands for NULL. Empty and blank text becomes NULL, as in Java, Spark and Hive.
+    """
+    default_name = str(store.options.get(opt.PARTITION_DEFAULT_NAME))
+    for field, value, text in zip(
+        store.schema.partition_fields, values, store.partition_texts(values).values(), strict=False
+    ):
+        is_blank_text = isinstance(value, str) and is_blank(value)
+        if value is None or is_blank_text:
+            continue
+        read = parse_partition_value(field.type, text, default_name)
+        if not matches_partition_spec({field.name: read}, {field.name: value}):
+            raise UnsupportedOperation(
+                f"{store.name}: {value!r} cannot be a partition: the directory {field.name}={text} is read as "
+                f"{'NULL' if read is None else repr(read)}",
+                hint=f"use another column or type for {field.name}, or a Paimon table",
+                column=field.name,
+            )
 
 
 def find_partitions(
@@ -85,6 +98,8 @@ def find_partitions(
         store: the table; an unpartitioned one has one directory, its own.
         keep: whether partitions with these values of the first partition columns are looked at. It is called on each
             level, so that directories which cannot match are not listed.
+
+    Raises: ReadError: a directory is not a partition, or a file is in none. Names that start with `_` or `.` are skipped.
     """
     level = [PartitionDirectory((), store.root)]
     fields = store.schema.partition_fields
@@ -92,10 +107,8 @@ def find_partitions(
         below = []
         for parent in level:
             for entry in _list_sorted(store, parent.path):
-                known, value = (
-                    _partition_value_of_directory(store, field, entry.name) if entry.is_dir else (False, None)
-                )
-                if known:
+                if not _is_hidden(store, entry):
+                    value = _partition_value_of_directory(store, field, entry)
                     below.append(PartitionDirectory((*parent.values, value), entry.path))
         names = [f.name for f in fields[:depth]]
         level = [p for p in below if keep(dict(zip(names, p.values, strict=True)))]
@@ -107,28 +120,42 @@ def partition_bytes_of(store: TableStore, values: Sequence[Any]) -> bytes:
     return serialize([f.type for f in store.schema.partition_fields], values)
 
 
-def _partition_value_of_directory(store: TableStore, field: DataField, name: str) -> tuple[bool, Any]:
-    """Whether a directory is one of this partition column, and its value in the in-row form."""
-    default_name = store.options.get(opt.PARTITION_DEFAULT_NAME)
-    if store.options.get(opt.FORMAT_TABLE_PARTITION_PATH_ONLY_VALUE):
-        text = unescape(name)
-        if name.startswith((".", "_")) and text != default_name:
-            return False, None
-    else:
-        key, equals, value = name.partition("=")
-        if not equals or unescape(key) != field.name:
-            return False, None
+def _is_hidden(store: TableStore, entry: FileStatus) -> bool:
+    """Whether readers skip a directory or a file above the data files, such as `_temporary`, `_SUCCESS` and markers of object stores."""
+    if not entry.name.startswith((".", "_")):
+        return not entry.is_dir and not entry.size
+    is_null = unescape(entry.name) in _names_of_null(store)
+    return not (is_null and store.options.get(opt.FORMAT_TABLE_PARTITION_PATH_ONLY_VALUE))
+
+
+def _names_of_null(store: TableStore) -> tuple[str, ...]:
+    return str(store.options.get(opt.PARTITION_DEFAULT_NAME)), DEFAULT_PARTITION, HIVE_DEFAULT_PARTITION
+
+
+def _partition_value_of_directory(store: TableStore, field: DataField, entry: FileStatus) -> Any:
+    """The value of a partition column in the in-row form, from the name of a directory. Raises ReadError: it has none."""
+    if not entry.is_dir:
+        raise _not_a_partition(store, entry, f"the file is outside of the partitions by {field.name}")
+    text = unescape(entry.name)
+    if not store.options.get(opt.FORMAT_TABLE_PARTITION_PATH_ONLY_VALUE):
+        key, equals, value = entry.name.partition("=")
+        if not equals or unescape(key).lower() != field.name.lower():
+            raise _not_a_partition(store, entry, f"the name is not '{field.name}=...'")
         text = unescape(value)
-    if text == default_name:
-        return True, None
     try:
-        return True, _parse_partition_value(text, field.type)
+        return parse_partition_value(field.type, text, str(store.options.get(opt.PARTITION_DEFAULT_NAME)))
     except PaimonError:
-        return False, None
+        reason = f"{text!r} is not a value of {field.name}, which is {field.type.bare()}"
+        raise _not_a_partition(store, entry, reason) from None
 
 
-def _parse_partition_value(text: str, t: DataType) -> Any:
-    return from_scalar(t, cast_column(pa.array([text]), VarChar(), t)[0])
+def _not_a_partition(store: TableStore, entry: FileStatus, reason: str) -> ReadError:
+    below = entry.path.removeprefix(store.root).strip("/")
+    return ReadError(
+        f"{store.name}: {below} is not a partition: {reason}",
+        hint="rename or move it, or give it a name that starts with _, which readers skip",
+        path=entry.path,
+    )
 
 
 # -- files

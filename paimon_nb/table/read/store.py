@@ -19,7 +19,7 @@ from paimon_nb.base.errors import (
 )
 from paimon_nb.base.identifier import MAIN_BRANCH
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.format.row import deserialize, partition_path
+from paimon_nb.format.row import deserialize, path_of_names
 from paimon_nb.format.schema import (
     FORMAT_TABLE,
     SchemaDirectory,
@@ -31,7 +31,9 @@ from paimon_nb.format.snapshot import SnapshotDirectory
 from paimon_nb.format.types import is_blob_type, is_opaque
 from paimon_nb.options import TABLE_OPTIONS, TableOptions
 from paimon_nb.options import table as opt
+from paimon_nb.options.read import SCAN_PARTITIONS
 from paimon_nb.options.support import IGNORE_UNSUPPORTED, Access, check_supported, unsupported_options_set
+from paimon_nb.table.read.partition_spec import chosen_partitions, matches_partition_spec, partition_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -97,6 +99,8 @@ class TableStore:
     """The catalog server that decides about snapshots, tags and branches; None where the files decide."""
     skips_unreadable_files: bool = field(default=False, compare=False)
     """Whether `scan.ignore-lost-files` and `scan.ignore-corrupt-files` take effect; see `for_queries`."""
+    read_partitions: tuple[Mapping[str, Any], ...] | None = field(default=None, compare=False)
+    """The partitions of `scan.partitions`, in the in-row form by column; None: all. See `for_queries`."""
 
     def __repr__(self) -> str:
         return f"<TableStore {self.root}, branch {self.branch}, schema {self.schema.id}>"
@@ -228,9 +232,24 @@ class TableStore:
         return self.copy({opt.SCAN_FALLBACK_BRANCH.key: "", IGNORE_UNSUPPORTED.key: "all"})
 
     def for_queries(self) -> TableStore:
-        """The same table for reading rows that are not written back: files that cannot be read are left out if an option says so."""
+        """The same table for reading rows that are not written back: options select the partitions, and may leave out files
+        that cannot be read.
+
+        Raises: BadOptionValue: `scan.partitions` names no partition column, or a text that is not a value.
+        """
         ignores = (opt.SCAN_IGNORE_LOST_FILES, opt.SCAN_IGNORE_CORRUPT_FILES)
-        return replace(self, skips_unreadable_files=True) if any(map(self.options.get, ignores)) else self
+        found = replace(self, skips_unreadable_files=True) if any(map(self.options.get, ignores)) else self
+        text = SCAN_PARTITIONS.read(self.options.raw)
+        if not text or "max_pt()" in text.lower() or "max_two_pt()" in text.lower():  # those are of lookup joins only
+            return found
+        return replace(found, read_partitions=tuple(chosen_partitions(self.schema, text)))
+
+    def reads_partition(self, values: Sequence[Any]) -> bool:
+        """Whether `scan.partitions` selects a partition, or may select one that begins with these values."""
+        if self.read_partitions is None:
+            return True
+        named = dict(zip(self.schema.partition_keys, values, strict=False))
+        return any(matches_partition_spec(named, spec) for spec in self.read_partitions)
 
     def at_schema(self, schema: TableSchema) -> TableStore:
         """The same table with another of its schemas; dynamic options stay in force."""
@@ -257,7 +276,7 @@ class TableStore:
         versions = self.versions.on_branch(branch) if self.versions is not None else None
         return replace(
             found, watcher=self.watcher, iceberg_catalog=self.iceberg_catalog, rights=self.rights, versions=versions,
-            skips_unreadable_files=self.skips_unreadable_files,
+            skips_unreadable_files=self.skips_unreadable_files, read_partitions=self.read_partitions,
         )  # fmt: skip
 
     def refreshed(self) -> TableStore:
@@ -465,13 +484,11 @@ class TableStore:
         """The directory of a partition; the data root itself when the table is not partitioned."""
         if not self.schema.partition_keys:
             return self.data_root
-        text = partition_path(
-            self.schema.partition_fields,
-            self.partition_values(partition),
-            legacy=self.options.get(opt.PARTITION_LEGACY_NAME),
-            default_name=self.options.get(opt.PARTITION_DEFAULT_NAME),
-        )
-        return f"{self.data_root}/{text}"
+        return f"{self.data_root}/{path_of_names(self.partition_texts(self.partition_values(partition)))}"
+
+    def partition_texts(self, values: Sequence[Any]) -> dict[str, str]:
+        """Column -> text of a partition, or of its first columns, as in directory names but not escaped."""
+        return partition_texts(self.schema, self.options, values)
 
     def bucket_dir(self, partition: bytes, bucket: int) -> str:
         name = "bucket-postpone" if bucket == POSTPONE_BUCKET else f"bucket-{bucket}"

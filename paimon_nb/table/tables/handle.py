@@ -275,21 +275,12 @@ class TableHandle:
         Returns:
             A dictionary of column to text for each partition; empty for an unpartitioned table.
         """
-        from paimon_nb.format.row import partition_names
+        from paimon_nb.table.read.partition_spec import partition_texts
 
-        fields, options = self.schema.partition_fields, self.options
-        return [
-            dict(
-                partition_names(
-                    fields,
-                    values,
-                    legacy=options.get(opt.PARTITION_LEGACY_NAME) if legacy is None else legacy,
-                    default_name=options.get(opt.PARTITION_DEFAULT_NAME) if default_name is None else default_name,
-                )
-            )
-            for values in self._partition_values()
-            if fields
-        ]
+        if not self.partition_keys:
+            return []
+        found = self._partition_values()
+        return [partition_texts(self.schema, self.options, v, legacy=legacy, default_name=default_name) for v in found]
 
     def _partition_values(self) -> list[tuple[Any, ...]]:
         """The values of each partition: with rows that a batch read sees, or of a format table each directory."""

@@ -10,7 +10,7 @@ from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.types import DataField, from_arrow_schema
 from paimon_nb.options.spelling import check_no_misspelled_options
 from paimon_nb.session.query.computed_columns import computed_columns, has_computed_columns
-from paimon_nb.session.query.hints import check_consumer, scan_partitions
+from paimon_nb.session.query.hints import check_consumer, note_partitions_without_rows
 from paimon_nb.session.query.local.values import engine_type, is_floating, quote_name, quote_text
 from paimon_nb.session.query.run_query import global_system_table, known_to_spark, time_travel_options
 from paimon_nb.sql.select_tree import NotLocal
@@ -85,8 +85,9 @@ def open_source(session: Session, ref: TableRef) -> Source:
 
     if session.flink_semantics:
         check_consumer(table.copy(options))
-    if scan_partitions(table, options, lookup=False) is not None or computed_columns(table.schema.options):
-        raise NotLocal("the table has computed columns or reads chosen partitions")
+    if computed_columns(table.schema.options):
+        raise NotLocal("the table has computed columns")
+    note_partitions_without_rows(session, table, options)
     scan = plan_table_scan(table, options=options, filter=ref.filter, columns=ref.columns, zone="?", without_spark=True)
     splits = scan.plan.splits
     return Source(

@@ -17,7 +17,7 @@ from paimon_nb.options.read import LOOKUP_ASYNC, LOOKUP_CACHE
 from paimon_nb.options.table import LOOKUP_CACHE_MAX_MEMORY_SIZE
 from paimon_nb.session.query.computed_columns import computed_columns, with_computed
 from paimon_nb.session.query.hidden_columns import with_hidden_columns_selected
-from paimon_nb.session.query.hints import lookup_options, lookup_table, partition_predicate, scan_partitions
+from paimon_nb.session.query.hints import greatest_partitions, lookup_options, lookup_table, partition_predicate
 from paimon_nb.session.query.run_query import (
     known_to_spark,
     new_view,
@@ -214,7 +214,7 @@ class _CachedTable:
     identity: str
     dimension: Dimension
     partitions: list[dict[str, Any]] | None = None
-    """The partitions that 'scan.partitions' selects; None: all."""
+    """The greatest partitions, if 'scan.partitions' asks for them; None: it does not."""
     snapshots_checked_ms: int | None = None
     """Last check for new snapshots; None: never."""
     partitions_checked_ms: int = 0
@@ -234,7 +234,7 @@ class _CachedTable:
             return
         partitions = self.partitions
         if self.snapshots_checked_ms is None or refresh.partitions_due(self.partitions_checked_ms, now):
-            partitions, self.partitions_checked_ms = scan_partitions(table, ref.options, lookup=True), now
+            partitions, self.partitions_checked_ms = greatest_partitions(table, ref.options), now
         if (
             self.snapshots_checked_ms is not None
             and partitions == self.partitions

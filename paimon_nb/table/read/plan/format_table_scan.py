@@ -74,6 +74,8 @@ def _partition_matcher(store: TableStore, predicate: Predicate | None) -> Callab
     fields = {f.name: f for f in store.schema.partition_fields}
 
     def partition_may_match(values: Mapping[str, Any]) -> bool:
+        if not store.reads_partition(list(values.values())):
+            return False
         part = conjuncts_on(predicate, set(values))
         if part is None:
             return True

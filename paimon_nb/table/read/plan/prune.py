@@ -87,6 +87,8 @@ class Pruner:
         if self.on_partition is not None:
             self._evaluate_partitions([p for p in seen if p not in self._partition_matches])
         keep = np.array([self._partition_matches.get(p, True) for p in seen], dtype=bool)
+        if self.store.read_partitions is not None:
+            keep &= [self.store.reads_partition(self.store.partition_values(p)) for p in seen]
         self._stages.append(Stage("partitions", len(seen), int(keep.sum())))
         return self.keep_files(entries, keep[numbers], "partition does not match")
 

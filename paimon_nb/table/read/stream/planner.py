@@ -107,6 +107,7 @@ def next_step(
         SnapshotExpired: the snapshot has expired. TimeTravelError: the table's history ends before it (rolled back, or
         re-created). TableReplaced: the table was dropped and created again. CorruptFile, MissingFile.
     """
+    store = store.for_queries()
     bound = None if predicate is None else bind_literals(predicate, store.schema.fields)
     if not position.full and _bounded_stream_has_ended(store, position.next):
         return Idle.ENDED

@@ -3,6 +3,7 @@
 from paimon_nb.table.write.commit.commit import TableCommit
 from paimon_nb.table.write.commit.format_table_commit import (
     FormatTableCommit,
+    add_format_table_partitions,
     drop_format_table_partitions,
     truncate_format_table,
 )
@@ -13,6 +14,7 @@ __all__ = [
     "CommitMessage",
     "FormatTableCommit",
     "TableCommit",
+    "add_format_table_partitions",
     "drop_format_table_partitions",
     "truncate_format_table",
 ]

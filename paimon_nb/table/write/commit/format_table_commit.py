@@ -11,15 +11,16 @@ import posixpath
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.base.errors import CommitError, UnknownName, UnsupportedOperation
-from paimon_nb.format.row import partition_names
+from paimon_nb.base.errors import AlreadyExists, CommitError, SqlAnalysisError, UnknownName, UnsupportedOperation
 from paimon_nb.table.read.format_table import (
     PartitionDirectory,
+    check_partition_name,
     data_files,
     find_partitions,
     partition_bytes_of,
     partition_path_of,
 )
+from paimon_nb.table.read.partition_spec import in_row_spec, matches_partition_spec, partition_text_of_spec, spec_texts
 from paimon_nb.table.write.format_table_write import StagedFile, delete_staged
 
 if TYPE_CHECKING:
@@ -74,9 +75,9 @@ class FormatTableCommit:
                     f"{self.store.name}: the writers have {count} rows, the source has {expected_rows}; nothing is committed",
                     hint="run the statement again",
                 )
+            targets = [self._target(file) for file in files]
             replaced = [] if overwrite is None else self._replaced_files(files, overwrite)
-            for file in files:
-                target = self._target(file)
+            for file, target in zip(files, targets, strict=True):
                 self.store.fs.make_dirs(posixpath.dirname(target))
                 self.store.fs.move(file.path, target)
                 moved.append(target)
@@ -101,6 +102,7 @@ class FormatTableCommit:
 
     def _target(self, file: StagedFile) -> str:
         values = self.store.partition_values(file.partition) if self.store.schema.partition_keys else ()
+        check_partition_name(self.store, values)
         return f"{partition_path_of(self.store, values)}/{posixpath.basename(file.path)}"
 
     def _replaced_files(self, files: Sequence[StagedFile], overwrite: Overwrite) -> list[str]:
@@ -111,26 +113,21 @@ class FormatTableCommit:
             _check_rows_in_overwritten_partition(store, touched, overwrite.partition)
         return [
             file.path
-            for partition in find_partitions(store, lambda values: _partition_matches_spec(values, overwrite.partition))
+            for partition in find_partitions(store, lambda values: matches_partition_spec(values, overwrite.partition))
             if not overwrite.dynamic or not store.schema.partition_keys or partition.values in touched
             for file in data_files(store, partition.path)
         ]
-
-
-def _partition_matches_spec(values: Mapping[str, Any], spec: Mapping[str, Any]) -> bool:
-    """Whether a partition, or its first columns, can match a spec."""
-    return all(name not in values or values[name] == value for name, value in spec.items())
 
 
 def _check_rows_in_overwritten_partition(
     store: TableStore, touched: Iterable[tuple[Any, ...]], spec: Mapping[str, Any]
 ) -> None:
     for values in touched:
-        if not _partition_matches_spec(dict(zip(store.schema.partition_keys, values, strict=True)), spec):
-            expected = partition_names([store.schema.field(k) for k in spec], list(spec.values()), legacy=False)
-            found = partition_names(store.schema.partition_fields, values, legacy=False)
+        found = dict(zip(store.schema.partition_keys, values, strict=True))
+        if not matches_partition_spec(found, spec):
             raise UnsupportedOperation(
-                f"{store.name}: the overwrite targets partition {expected}, but some rows belong to {found}",
+                f"{store.name}: the overwrite targets partition {spec_texts(store.schema, spec)}, "
+                f"but some rows belong to {spec_texts(store.schema, found)}",
                 hint="remove those rows, or use a dynamic overwrite, which replaces the partitions of the new rows",
             )
 
@@ -155,6 +152,41 @@ def truncate_format_table(store: TableStore, specs: Sequence[Mapping[str, Any]] 
     for partition in _partitions_matching_specs(store, specs, must_exist=True):
         for file in data_files(store, partition.path):
             store.fs.delete(file.path)
+
+
+def add_format_table_partitions(
+    store: TableStore, specs: Sequence[Mapping[str, Any]], *, if_not_exists: bool = False
+) -> list[str]:
+    """Make the directories of partitions. Returns the new ones as texts.
+
+    Raises:
+        UnsupportedOperation: the table is not partitioned, or a value cannot be a directory.
+        SqlAnalysisError: a partition column has no value. AlreadyExists: a partition is there; no directory is made then.
+    """
+    keys = store.schema.partition_keys
+    if not keys:
+        raise UnsupportedOperation(f"{store.name} is not partitioned", hint="PARTITIONED BY, when a table is created")
+    wanted = []
+    for spec in (in_row_spec(store.schema, s) for s in specs):
+        if missing := [k for k in keys if k not in spec]:
+            raise SqlAnalysisError(
+                f"a partition of {store.name} needs a value of {missing[0]!r}", hint="name each partition column"
+            )
+        wanted.append(tuple(spec[k] for k in keys))
+        check_partition_name(store, wanted[-1])
+    known = [dict(zip(keys, p.values, strict=True)) for p in find_partitions(store)]
+    present = [any(matches_partition_spec(k, dict(zip(keys, v, strict=True))) for k in known) for v in wanted]
+    texts = [partition_text_of_spec(store.schema, dict(zip(keys, v, strict=True))) for v in wanted]
+    if any(present) and not if_not_exists:
+        raise AlreadyExists(
+            f"{store.name} already has partition ({texts[present.index(True)]})", hint="ADD IF NOT EXISTS PARTITION"
+        )
+    new = [(v, text) for v, text, is_present in zip(wanted, texts, present, strict=True) if not is_present]
+    for values, _ in new:
+        store.fs.make_dirs(partition_path_of(store, values))
+    if store.watcher is not None and new:
+        store.watcher.added(store, {partition_bytes_of(store, values) for values, _ in new})
+    return [text for _, text in new]
 
 
 def drop_format_table_partitions(
@@ -183,12 +215,10 @@ def _partitions_matching_specs(
 ) -> list[PartitionDirectory]:
     """The partitions that match any of `specs`; all without one."""
     keys = store.schema.partition_keys
-    found = find_partitions(store, lambda values: not specs or any(_partition_matches_spec(values, s) for s in specs))
+    found = find_partitions(store, lambda values: not specs or any(matches_partition_spec(values, s) for s in specs))
     for spec in specs if must_exist else ():
         is_complete = len(spec) == len(keys) or not complete_only
-        if is_complete and not any(
-            _partition_matches_spec(dict(zip(keys, p.values, strict=True)), spec) for p in found
-        ):
-            text = ", ".join(f"{k} = {v}" for k, v in spec.items())
+        if is_complete and not any(matches_partition_spec(dict(zip(keys, p.values, strict=True)), spec) for p in found):
+            text = partition_text_of_spec(store.schema, spec)
             raise UnknownName(f"{store.name} has no partition ({text})", hint="SHOW PARTITIONS lists them", name=text)
     return found

@@ -21,6 +21,7 @@ from paimon_nb.table.write.maintenance.orphans import ORPHAN_AGE_MS, Orphan, fin
 from paimon_nb.table.write.maintenance.partitions import (
     drop_partitions,
     expire_partitions,
+    missing_partitions,
     refuse_existing_partitions,
     truncate,
 )
@@ -34,7 +35,7 @@ from paimon_nb.table.write.maintenance.tags import create_tag, delete_tag, expir
 __all__ = [
     "ORPHAN_AGE_MS", "ExpireLimits", "Orphan", "Reachable", "Reassigned", "analyze", "clear_consumers", "compact_manifests", "create_branch",
     "create_tag", "delete_branch", "delete_changelogs", "delete_consumer", "delete_tag", "describe_manifests", "drop_partitions", "expire_changelogs",
-    "expire_partitions", "expire_snapshots", "expire_tags", "fast_forward", "find_orphans", "mark_partitions_done",
+    "expire_partitions", "expire_snapshots", "expire_tags", "fast_forward", "find_orphans", "mark_partitions_done", "missing_partitions",
     "merge_branch",
     "purge", "reachable_from_all_branches", "reassign_row_ids", "refuse_existing_partitions", "remove_missing_files", "remove_missing_manifests", "remove_orphans", "rename_branch", "rename_tag", "replace_tag",
     "reset_consumer", "restore_as_latest", "rollback_to_snapshot", "rollback_to_tag", "truncate",

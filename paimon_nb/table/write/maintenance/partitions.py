@@ -12,7 +12,7 @@ from paimon_nb.base.errors import AlreadyExists, BadOptionValue, UnknownName, Un
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.options import table as opt
 from paimon_nb.table.read.live_files import live_entries
-from paimon_nb.table.read.partition_spec import in_row_spec
+from paimon_nb.table.read.partition_spec import in_row_spec, matches_partition_spec, partition_text_of_spec
 from paimon_nb.table.write.maintenance.partition_time import partition_time
 from paimon_nb.table.write.publish.overwrite import (
     Overwrite,
@@ -67,11 +67,30 @@ def _refuse_missing_partitions(store: TableStore, latest: Snapshot | None, specs
     known = {entry.partition for entry in live_entries(store, latest)}
     for spec in specs:
         if not any(map(partition_matcher(store, spec), known)):
-            spec_text = ", ".join(f"{column} = {value}" for column, value in spec.items())
+            spec_text = partition_text_of_spec(store.schema, spec)
             raise UnknownName(
                 f"{store.name} has no partition ({spec_text})", hint="list them with SHOW PARTITIONS, or use DROP IF EXISTS PARTITION",
                 name=spec_text,
             )  # fmt: skip
+
+
+def missing_partitions(store: TableStore, specs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Those of `specs`, in the in-row form, that match no partition with rows, as texts `dt=2024-01-05, h=7`."""
+    from paimon_nb.table.read.plan.time_travel import parse_travel, resolve_time_travel
+
+    if store.is_format_table:
+        from paimon_nb.table.read.format_table import data_files, find_partitions
+
+        known = [p.values for p in find_partitions(store) if data_files(store, p.path)]
+    else:
+        entries = live_entries(store, resolve_time_travel(store, parse_travel(store.options)))
+        known = [store.partition_values(p) for p in dict.fromkeys(e.partition for e in entries)]
+    present = [dict(zip(store.schema.partition_keys, values, strict=True)) for values in known]
+    return [
+        partition_text_of_spec(store.schema, spec)
+        for spec in specs
+        if not any(matches_partition_spec(values, spec) for values in present)
+    ]
 
 
 def refuse_existing_partitions(store: TableStore, specs: Sequence[Mapping[str, Any]]) -> None:
@@ -80,8 +99,9 @@ def refuse_existing_partitions(store: TableStore, specs: Sequence[Mapping[str, A
         raise UnsupportedOperation(f"{store.name} is not partitioned", hint="PARTITIONED BY, when a table is created")
     known = {entry.partition for entry in live_entries(store, store.latest())}
     for spec in specs:
-        if any(map(partition_matcher(store, in_row_spec(store.schema, spec)), known)):
-            spec_text = ", ".join(f"{column} = {value}" for column, value in spec.items())
+        values = in_row_spec(store.schema, spec)
+        if any(map(partition_matcher(store, values), known)):
+            spec_text = partition_text_of_spec(store.schema, values)
             raise AlreadyExists(
                 f"{store.name} already has partition ({spec_text})", hint="ADD IF NOT EXISTS PARTITION", name=spec_text
             )

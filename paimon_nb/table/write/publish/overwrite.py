@@ -12,8 +12,8 @@ from paimon_nb.base.errors import ColumnNotFound, CommitConflict, UnsupportedOpe
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.format.manifest import ADD, DELETE, ManifestEntry
-from paimon_nb.format.row import partition_names
 from paimon_nb.table.read.live_files import live_entries
+from paimon_nb.table.read.partition_spec import matches_partition_spec, spec_texts
 from paimon_nb.table.read.store import POSTPONE_BUCKET, TableStore
 from paimon_nb.table.write.publish.changes import Change, CommitMessage, append_change
 from paimon_nb.table.write.publish.checks import refuse_moved_keys
@@ -60,13 +60,10 @@ def overwrite_change(
     drops = None
     for entry in added.entries:
         if not match(entry.partition):
-            fields = [store.schema.field(k) for k in overwrite.partition]
-            expected = partition_names(fields, list(overwrite.partition.values()), legacy=False)
-            found = partition_names(
-                store.schema.partition_fields, store.partition_values(entry.partition), legacy=False
-            )
+            values = dict(zip(store.schema.partition_keys, store.partition_values(entry.partition), strict=True))
             raise UnsupportedOperation(
-                f"{store.name}: the overwrite targets partition {expected}, but some rows belong to {found}",
+                f"{store.name}: the overwrite targets partition {spec_texts(store.schema, overwrite.partition)}, "
+                f"but some rows belong to {spec_texts(store.schema, values)}",
                 hint="remove those rows, or use a dynamic overwrite, which replaces the partitions of the new rows",
             )
     if overwrite.partition:
@@ -148,7 +145,6 @@ def partition_matcher(store: TableStore, spec: Mapping[str, Any]) -> Callable[[b
                 hint=did_you_mean(name, keys) or f"partition columns: {', '.join(keys) or 'none'}",
                 name=name,
             )
-    conditions = [(keys.index(name), value) for name, value in spec.items()]
     return lambda partition: (
-        not conditions or all(store.partition_values(partition)[i] == value for i, value in conditions)
+        not spec or matches_partition_spec(dict(zip(keys, store.partition_values(partition), strict=True)), spec)
     )

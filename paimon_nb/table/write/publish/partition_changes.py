@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base import clock
 from paimon_nb.format.manifest import ADD, ManifestEntry
-from paimon_nb.format.row.partition_path import partition_names
 from paimon_nb.format.snapshot import PartitionStatistics
-from paimon_nb.options import table as opt
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,12 +25,7 @@ def partition_changes(store: TableStore, entries: Iterable[ManifestEntry]) -> li
 def _statistics_of_partition(store: TableStore, partition: bytes, changed: list[ManifestEntry]) -> PartitionStatistics:
     signs = [(1 if e.kind == ADD else -1, e.file) for e in changed]
     return PartitionStatistics(
-        partition_names(
-            store.schema.partition_fields,
-            store.partition_values(partition),
-            legacy=store.options.get(opt.PARTITION_LEGACY_NAME),
-            default_name=store.options.get(opt.PARTITION_DEFAULT_NAME),
-        ),
+        store.partition_texts(store.partition_values(partition)),
         record_count=sum(sign * f.row_count for sign, f in signs),
         file_size=sum(sign * f.file_size for sign, f in signs),
         file_count=sum(sign for sign, _ in signs),
