@@ -138,7 +138,7 @@ def parse_csv_line(line: str, options: CsvOptions) -> list[str | None]:
 
 
 def split_records(text: str, options: CsvOptions) -> list[str]:
-    """The rows of a text: its lines, and where a value in quotes goes on in the next lines, these together.
+    """The rows of a text: its lines, and where a value in quotes continues in the next lines, these together.
 
     Java 2.1 cuts a value at its line break. A quote that is never closed ends with its line, as there.
     """

@@ -22,12 +22,12 @@ _POSITIONAL = re.compile(r"_col(\d+)")
 
 
 def stored_fields(
-    file: pa.Schema, wanted: Sequence[DataField], columns: Sequence[DataField]
+    file: pa.Schema, fields: Sequence[DataField], columns: Sequence[DataField]
 ) -> list[tuple[DataField, DataField]]:
-    """The wanted columns that a file has: as in the file (name, fields of structs, same ids), and as wanted.
+    """Those of the table's columns that a file has: as in the file (name, fields of structs; the same ids), and as in the table.
 
     Args:
-        file: the columns of the file. wanted: columns of the table. columns: all columns that its files have, by position.
+        file: the columns of the file. fields: the columns to read. columns: all columns that its files have, by position.
 
     Raises: ReadError: a name in the file that only differs in case from another one fits the column.
     """
@@ -36,34 +36,34 @@ def stored_fields(
         position = {f.name: f"_col{i}" for i, f in enumerate(columns)}
         return [
             (replace(f, name=position[f.name], type=_stored_type(f.type, file.field(position[f.name]).type)), f)
-            for f in wanted
+            for f in fields
             if position[f.name] in names
         ]
     out = []
-    for field in wanted:
+    for field in fields:
         name = name_ignoring_case(names, field.name)
         if name is not None:
             out.append((replace(field, name=name, type=_stored_type(field.type, file.field(name).type)), field))
     return out
 
 
-def name_ignoring_case(names: Iterable[str], wanted: str) -> str | None:
+def name_ignoring_case(names: Iterable[str], name: str) -> str | None:
     """The name that is meant: the same one, else the only one that differs in case; None: none.
 
     Raises: ReadError: several differ in case only.
     """
-    alike = [n for n in names if n.lower() == wanted.lower()]
-    if wanted in alike:
-        return wanted
+    alike = [n for n in names if n.lower() == name.lower()]
+    if name in alike:
+        return name
     if len(alike) > 1:
         raise ReadError(
-            f"column {wanted!r} could be any of {', '.join(alike)} in the file", hint="name the column as in the file"
+            f"column {name!r} could be any of {', '.join(alike)} in the file", hint="name the column as in the file"
         )
     return alike[0] if alike else None
 
 
 def _stored_type(t: DataType, found: pa.DataType) -> DataType:
-    """The wanted type with the fields that the file's type has, in the file's spelling. Their ids are those of the table."""
+    """The type with the fields that the file's type has, in the file's spelling. Their ids are those of the table."""
     types = pa.types
     match t:
         case Row() if types.is_struct(found):

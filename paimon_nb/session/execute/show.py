@@ -267,12 +267,12 @@ def _partition_values_text(table: Table, statement: Show) -> str:
             f"a partition of {table.name} needs values of {', '.join(table.partition_keys) or 'nothing'}",
             hint="name each partition column; SHOW PARTITIONS lists what is there",
         )
-    wanted = in_row_spec(table.schema, values)
-    texts = spec_texts(table.schema, {k: wanted[k] for k in table.partition_keys})
+    spec = in_row_spec(table.schema, values)
+    texts = spec_texts(table.schema, {k: spec[k] for k in table.partition_keys})
     if texts in table.partition_specs(legacy=False, default_name=_NULL):
         return f"Partition Values: [{', '.join(f'{k}={v}' for k, v in texts.items())}]\n"
     raise UnknownName(
-        f"no partition ({partition_text_of_spec(table.schema, wanted)}) in {table.name}",
+        f"no partition ({partition_text_of_spec(table.schema, spec)}) in {table.name}",
         hint=f"SHOW PARTITIONS {table.name}",
     )
 

@@ -141,7 +141,7 @@ def _partition_column(schema: TableSchema, name: str) -> str:
     )
 
 
-def chosen_partitions(schema: TableSchema, text: str) -> list[dict[str, Any]]:
+def parse_scan_partitions(schema: TableSchema, text: str) -> list[dict[str, Any]]:
     """The partitions of `scan.partitions`, such as 'dt=1,hh=2;dt=2', in the in-row form.
 
     Raises: BadOptionValue: a part without '=', an unknown column, or a text that is not a value.

@@ -33,7 +33,7 @@ from paimon_nb.options import TABLE_OPTIONS, TableOptions
 from paimon_nb.options import table as opt
 from paimon_nb.options.read import SCAN_PARTITIONS
 from paimon_nb.options.support import IGNORE_UNSUPPORTED, Access, check_supported, unsupported_options_set
-from paimon_nb.table.read.partition_spec import chosen_partitions, matches_partition_spec, partition_texts
+from paimon_nb.table.read.partition_spec import matches_partition_spec, parse_scan_partitions, partition_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -242,7 +242,7 @@ class TableStore:
         text = SCAN_PARTITIONS.read(self.options.raw)
         if not text or "max_pt()" in text.lower() or "max_two_pt()" in text.lower():  # those are of lookup joins only
             return found
-        return replace(found, read_partitions=tuple(chosen_partitions(self.schema, text)))
+        return replace(found, read_partitions=tuple(parse_scan_partitions(self.schema, text)))
 
     def reads_partition(self, values: Sequence[Any]) -> bool:
         """Whether `scan.partitions` selects a partition, or may select one that begins with these values."""

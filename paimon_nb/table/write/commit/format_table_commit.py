@@ -166,22 +166,22 @@ def add_format_table_partitions(
     keys = store.schema.partition_keys
     if not keys:
         raise UnsupportedOperation(f"{store.name} is not partitioned", hint="PARTITIONED BY, when a table is created")
-    wanted = []
+    partitions = []
     for spec in (in_row_spec(store.schema, s) for s in specs):
         if missing := [k for k in keys if k not in spec]:
             raise SqlAnalysisError(
                 f"a partition of {store.name} needs a value of {missing[0]!r}", hint="name each partition column"
             )
-        wanted.append(tuple(spec[k] for k in keys))
-        check_partition_name(store, wanted[-1])
+        partitions.append(tuple(spec[k] for k in keys))
+        check_partition_name(store, partitions[-1])
     known = [dict(zip(keys, p.values, strict=True)) for p in find_partitions(store)]
-    present = [any(matches_partition_spec(k, dict(zip(keys, v, strict=True))) for k in known) for v in wanted]
-    texts = [partition_text_of_spec(store.schema, dict(zip(keys, v, strict=True))) for v in wanted]
+    present = [any(matches_partition_spec(k, dict(zip(keys, v, strict=True))) for k in known) for v in partitions]
+    texts = [partition_text_of_spec(store.schema, dict(zip(keys, v, strict=True))) for v in partitions]
     if any(present) and not if_not_exists:
         raise AlreadyExists(
             f"{store.name} already has partition ({texts[present.index(True)]})", hint="ADD IF NOT EXISTS PARTITION"
         )
-    new = [(v, text) for v, text, is_present in zip(wanted, texts, present, strict=True) if not is_present]
+    new = [(v, text) for v, text, is_present in zip(partitions, texts, present, strict=True) if not is_present]
     for values, _ in new:
         store.fs.make_dirs(partition_path_of(store, values))
     if store.watcher is not None and new:
