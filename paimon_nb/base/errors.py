@@ -199,6 +199,10 @@ class BadMessage(FormatError):
     """A message of a stream does not match its format."""
 
 
+class BadSourceValue(FormatError):
+    """A value of a source does not fit its column. Facts: `table`, `column`, `key`, `value`, `position`, `record`."""
+
+
 class ReadError(PaimonError):
     """The read has no answer in this table."""
 

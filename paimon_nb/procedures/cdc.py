@@ -85,16 +85,21 @@ def _sync_table(
     type_mapping: str | None,
     table_conf: Conf | None,
     interval: int | None,
+    on_value_error: str | None,
+    skip_record: str | None,
 ) -> pa.Table:
     from paimon_nb.connectors.cdc.job import Naming, SyncOptions
     from paimon_nb.connectors.cdc.mysql_types import parse_modes
     from paimon_nb.connectors.cdc.target import TargetOptions
+    from paimon_nb.connectors.cdc.values import OnValueError
 
     target_options = TargetOptions(
         parse_names(partition_keys),
         parse_names(primary_keys),
-        _split_computed_columns(computed_column),
+        _split_by_semicolon(computed_column),
         parse_options(table_conf),
+        OnValueError.of(on_value_error),
+        frozenset(_split_by_semicolon(skip_record)),
     )
     options = SyncOptions(
         Naming(name.database, name.table), target_options, parse_modes(type_mapping), interval_s=_interval_s(interval)
@@ -120,17 +125,25 @@ def _sync_database(
     type_mapping: str | None,
     table_conf: Conf | None,
     interval: int | None,
+    on_value_error: str | None,
+    skip_record: str | None,
 ) -> pa.Table:
     from paimon_nb.connectors.cdc.job import Naming, SyncOptions
     from paimon_nb.connectors.cdc.mysql_types import parse_modes
     from paimon_nb.connectors.cdc.target import TargetOptions
+    from paimon_nb.connectors.cdc.values import OnValueError
 
     naming = Naming(
         check_name(database, "database"), None, table_prefix or "", table_suffix or "", including_tables or ".*",
         excluding_tables, merge_shards is not False,
     )  # fmt: skip
     target_options = TargetOptions(
-        parse_names(partition_keys), parse_names(primary_keys), (), parse_options(table_conf)
+        parse_names(partition_keys),
+        parse_names(primary_keys),
+        (),
+        parse_options(table_conf),
+        OnValueError.of(on_value_error),
+        frozenset(_split_by_semicolon(skip_record)),
     )
     options = SyncOptions(
         naming, target_options, parse_modes(type_mapping), bool(ignore_incompatible), _interval_s(interval)
@@ -152,8 +165,8 @@ def _target_identifier(context: Context, text: str) -> Identifier:
     return Identifier(check_name(database, "database"), check_name(parts[-1], "table"))
 
 
-def _split_computed_columns(text: str | None) -> tuple[str, ...]:
-    """Computed columns, separated by semicolons, since arguments contain commas."""
+def _split_by_semicolon(text: str | None) -> tuple[str, ...]:
+    """Computed columns or records, separated by semicolons, since they contain commas."""
     return tuple(p.strip() for p in (text or "").split(";") if p.strip())
 
 
@@ -185,6 +198,8 @@ _MORE = (
     Argument("type_mapping", doc="tinyint1-not-bool, to-nullable, to-string, char-to-string, longtext-to-bytes, bigint-unsigned-to-bigint"),
     Argument("table_conf", many=True, doc="options of the table, 'bucket=4,changelog-producer=input'"),
     Argument("interval", "span", doc="between commits, '1 s'"),
+    Argument("on_value_error", doc="values that do not fit their column: java (default), fail, null, text, dead-letter", also=("onValueError",)),
+    Argument("skip_record", many=True, doc="records to leave out if they cannot be stored, as the error names them", also=("skipRecord",)),
 )  # fmt: skip
 _DATABASE = Argument("database", required=True, doc="created if it does not exist")
 _NAMES = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import PaimonError, SqlAnalysisError, SqlSyntaxError
+from paimon_nb.base.redact import redact_text
 from paimon_nb.base.scalars import to_python
 from paimon_nb.session.core.default_catalog import CATALOG, without_default_catalog
 from paimon_nb.session.core.result import Result, message_result, result_of_frame, result_of_rows
@@ -188,6 +189,8 @@ def run_statement(
     try:
         result = HANDLERS[type(statement)](StatementContext(session, text, params, displayed), statement)
         result.notes += [note for note in session.notes if note not in result.notes]
+        if result.job is not None:
+            result.job.statement = redact_text(statement.text.strip())
         return result
     except PaimonError as error:
         if "start" not in error.facts:

@@ -167,6 +167,42 @@ def test_every_type_arrives_the_same_from_the_rows_and_from_the_binlog(wb, maria
     assert found == [(1, *full), (2, *empty), (3, *full), (4, *empty)]
 
 
+def test_a_value_that_does_not_fit_arrives_the_same_from_the_rows_and_from_the_binlog(wb, mariadb, shop):
+    columns = {
+        "t": ("TIME(1)", ["'838:59:59.9'", "'-00:00:01.1'", "'100:00'", "'00:00:00.1'"]), "s": ("SET('x','y')", ["''", "NULL", "'y'", "'x,y'"]),
+        "d": ("DATE", ["'0000-00-00'", "'2024-00-15'", "NULL", "'1000-01-01'"]), "dt": ("DATETIME", ["'0000-00-00'", "'2024-00-15'", "NULL", "'9999-12-31'"]),
+        "ts": ("TIMESTAMP NULL", ["'0000-00-00'", "'1970-01-01 00:00:01'", "NULL", "'2038-01-19 03:14:07'"]), "y": ("YEAR", ["0000", "1901", "NULL", "2155"]),
+        "e": ("ENUM('p','q')", ["''", "'p'", "NULL", "'q'"]),
+    }  # fmt: skip
+    lines = [f"({i + 1}, {', '.join(values[i] for _, values in columns.values())})" for i in range(4)]
+    with mariadb.connect() as connection, connection.cursor() as cursor:
+        cursor.execute("SET SESSION sql_mode = '', time_zone = '+00:00'")
+        cursor.execute(
+            f"CREATE TABLE {shop}.a (id INT PRIMARY KEY, {', '.join(f'`{n}` {t}' for n, (t, _) in columns.items())})"
+        )
+        cursor.execute(f"INSERT INTO {shop}.a VALUES {', '.join(lines)}")
+        connection.commit()
+        job = start(
+            wb, f"CALL sys.mysql_sync_table(`table` => 'a', mysql_conf => '{conf(mariadb, shop)}', interval => '50 ms')"
+        )
+        until(job, lambda: job.rows == 4)
+        cursor.execute(f"INSERT INTO {shop}.a SELECT id + 10, {', '.join(f'`{n}`' for n in columns)} FROM {shop}.a")
+        connection.commit()
+    until(job, lambda: len(rows(wb, "a")) == 8)
+    found = rows(wb, "a")
+    assert [r[1:] for r in found[:4]] == [r[1:] for r in found[4:]]
+    utc = dt.UTC
+    assert [r[1:3] for r in found[:4]] == [
+        (dt.time(22, 59, 59, 900000), []), (dt.time(23, 59, 58, 900000), None), (dt.time(4), ["y"]), (dt.time(0, 0, 0, 100000), ["x", "y"]),
+    ]  # fmt: skip
+    assert [r[3] for r in found[:4]] == [None, None, None, dt.date(1000, 1, 1)]
+    assert [r[4] for r in found[:4]] == [None, None, None, dt.datetime(9999, 12, 31)]
+    assert [None if r[5] is None else r[5].astimezone(utc) for r in found[:4]] == [None, dt.datetime(1970, 1, 1, 0, 0, 1, tzinfo=utc), None, dt.datetime(2038, 1, 19, 3, 14, 7, tzinfo=utc)]  # fmt: skip
+    assert [r[6:] for r in found[:4]] == [(0, ""), (1901, "p"), (None, None), (2155, "q")]
+    (listed,) = wb.run("SHOW JOBS").arrow.to_pylist()
+    assert (listed["status"], listed["changed values"]) == ("RUNNING", 16)
+
+
 def test_a_database_and_its_shards(wb, mariadb, shop):
     mariadb.run(
         f"CREATE TABLE {shop}.a (id INT PRIMARY KEY, v INT)", f"CREATE TABLE {shop}.b (x VARCHAR(3), y INT, PRIMARY KEY (x, y))",

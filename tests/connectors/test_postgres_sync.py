@@ -18,6 +18,7 @@ import pytest
 import paimon_nb
 from paimon_nb.base.errors import (
     BadOptionValue,
+    BadSourceValue,
     DatabaseNotFound,
     SourceLost,
     SourceUnavailable,
@@ -148,6 +149,43 @@ def test_every_type_arrives_the_same_from_the_rows_and_from_the_log(wb, postgres
         for r in rows(wb)
     ]
     assert found == [(1, *full), (2, *empty), (3, *full), (4, *empty)]
+
+
+def test_a_value_that_does_not_fit_ends_no_sync_and_is_counted(wb, postgres, name):
+    columns = "id INT PRIMARY KEY, t TIME, n NUMERIC, a INT[], d DATE"
+    bad = "'24:00:00', 123456789012345678901234567890.5, '{{1,2},{3,4}}', 'infinity'"
+    make(postgres, name, columns, f"(1, {bad})", "(2, '01:02:03.004', 1.5, '{1}', '2026-01-02')")
+    job = start(wb, call(postgres, name))
+    postgres.run(f"INSERT INTO {name} SELECT id + 10, t, n, a, d FROM {name}")
+    until(job, lambda: len(rows(wb)) == 4)
+    wrapped, plain = (dt.time(0), None, None, None), (dt.time(1, 2, 3, 4000), Decimal("1.5").quantize(Decimal("1e-18")), [1], dt.date(2026, 1, 2))  # fmt: skip
+    assert rows(wb) == [(1, *wrapped), (2, *plain), (11, *wrapped), (12, *plain)]
+    (listed,) = wb.run("SHOW JOBS").arrow.to_pylist()
+    assert (listed["status"], listed["changed values"], listed["dead letters"], listed["skipped"]) == (
+        "RUNNING",
+        8,
+        0,
+        0,
+    )
+    assert "t.a: 2 values did not fit: an array of several dimensions" in listed["message"]
+    assert listed["last commit"] is not None
+    assert listed["position"] is not None
+
+
+def test_a_sync_that_stopped_at_a_value_steps_over_one_record(wb, postgres, name):
+    make(postgres, name, "id INT PRIMARY KEY, n NUMERIC(5, 2)", "(1, 1)")
+    job = start(wb, call(postgres, name, ", on_value_error => 'fail'"))
+    until(job, lambda: len(rows(wb)) == 1)
+    postgres.run(f"INSERT INTO {name} VALUES (2, 'NaN')", f"INSERT INTO {name} VALUES (3, 3)")
+    with pytest.raises(BadSourceValue, match=r"column 'n'.*'NaN' of the row with key id=2") as stopped:
+        job.awaitTermination(60)
+    (listed,) = wb.run("SHOW JOBS").arrow.to_pylist()
+    assert "skip_record =>" in listed["message"]
+    assert "resume with: CALL sys.postgres_sync_table" in listed["message"]
+    assert postgres.conf["password"] not in listed["message"]
+    again = start(wb, call(postgres, name, f", on_value_error => 'fail', skip_record => '{stopped.value.record}'"))
+    until(again, lambda: rows(wb) == [(1, Decimal("1.00")), (3, Decimal("3.00"))])
+    assert again.running.value_counts.skipped == 1
 
 
 def equal_at_the_end(
@@ -313,7 +351,7 @@ def test_what_is_wrong_is_said_before_anything_runs(wb, postgres, name):
 def test_types_as_paimon_maps_them():
     relation = {
         ("int2", -1): "SMALLINT", ("numeric", -1): "DECIMAL(38, 18)", ("numeric", 4 + (10 << 16) + 2): "DECIMAL(10, 2)", ("numeric", 4 + (40 << 16)): "STRING",
-        ("timestamp", -1): "TIMESTAMP(6)", ("timestamptz", 3): "TIMESTAMP(3) WITH LOCAL TIME ZONE", ("time", 0): "TIME(0)", ("varchar", 9): "STRING",
+        ("timestamp", -1): "TIMESTAMP(6)", ("timestamptz", 3): "TIMESTAMP(3) WITH LOCAL TIME ZONE", ("time", 0): "TIME(0)", ("varchar", 9): "VARCHAR(5)", ("bpchar", 14): "CHAR(10)", ("varchar", -1): "STRING", ("_varchar", 9): "ARRAY<VARCHAR(5)>",
         ("_int4", -1): "ARRAY<INT>", ("bit", 1): "BOOLEAN", ("bit", 9): "BINARY(2)", ("enum", -1): "STRING",
     }  # fmt: skip
     assert {k: str(paimon_type(PostgresType(*k))) for k in relation} == relation

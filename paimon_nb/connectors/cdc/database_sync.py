@@ -70,6 +70,10 @@ class Source(Generic[T]):
 
         self.columns: ToColumn = to_arrow_column
 
+    def at(self, position: str) -> str:
+        """A position with the source table, for messages about values."""
+        return f"{position}/{self.table.schema}.{self.table.name}"
+
     def row(self, values: Sequence[Any]) -> dict[str, Any]:
         """A row of the current table as column name -> value."""
         return dict(zip(self._names, values, strict=True))

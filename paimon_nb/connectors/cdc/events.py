@@ -17,6 +17,7 @@ from typing import Any
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.registry import Registry
 from paimon_nb.connectors.cdc.mysql_types import WIDE, MySqlType, paimon_type
+from paimon_nb.connectors.cdc.values import Unreadable, span_of_time_text
 from paimon_nb.connectors.formats.api import AFTER, FormatOptions, MalformedMessage
 from paimon_nb.connectors.formats.cdc_json import CanalDecoder, DebeziumDecoder, MaxwellDecoder
 from paimon_nb.connectors.formats.json import JsonDecoder, JsonRecords, require_object
@@ -145,19 +146,17 @@ Convert = Callable[[Any], Any]
 def _convert_changes(
     changes: list[tuple[str, dict[str, Any]]], converters: Mapping[str, Convert]
 ) -> tuple[tuple[str, dict[str, Any]], ...]:
+    return tuple((kind, {n: _convert_value(n, v, converters) for n, v in row.items()}) for kind, row in changes)
+
+
+def _convert_value(name: str, value: Any, converters: Mapping[str, Convert]) -> Any:
+    """A value that is not of the declared type stays as `Unreadable`: the rule of the sync decides what becomes of it."""
+    if value is None:
+        return None
     try:
-        return tuple(
-            (
-                kind,
-                {
-                    n: None if v is None else converters[n](v) if n in converters else _json_value_to_string(v)
-                    for n, v in row.items()
-                },
-            )
-            for kind, row in changes
-        )
-    except (ValueError, TypeError, ArithmeticError) as error:
-        raise MalformedMessage(str(error)) from None
+        return converters[name](value) if name in converters else _json_value_to_string(value)
+    except (ValueError, TypeError, ArithmeticError, LookupError, AttributeError) as error:
+        return Unreadable(value, f"it is not of the type that the message declares ({error})")
 
 
 def _string_columns(changes: list[tuple[str, dict[str, Any]]]) -> tuple[dict[str, DataType], dict[str, Convert]]:
@@ -177,11 +176,11 @@ def _json_value_to_string(value: Any) -> str:
 def _mysql_converter(t: MySqlType) -> Convert:
     match t.name:
         case "date":
-            return lambda v: None if v.startswith("0000") else dt.date.fromisoformat(v)
+            return lambda v: v if v.startswith("0000") else dt.date.fromisoformat(v)
         case "datetime" | "timestamp":
-            return lambda v: None if v.startswith("0000") else dt.datetime.fromisoformat(v)
+            return lambda v: v if v.startswith("0000") else dt.datetime.fromisoformat(v)
         case "time":
-            return lambda v: dt.time.fromisoformat(v)
+            return span_of_time_text
         case "bit":
             size = (t.first(1) + 7) // 8
             return int if t.first(1) == 1 else lambda v: int(v).to_bytes(size, "big")

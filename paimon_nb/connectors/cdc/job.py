@@ -48,6 +48,18 @@ class Naming:
 
 
 @dataclass(frozen=True, slots=True)
+class ValueCounts:
+    """Values and records of a source that were not stored as they are."""
+
+    changed: int
+    """Values that became NULL or another value."""
+    dead_lettered: int
+    """Records in tables of dead letters."""
+    skipped: int
+    """Records that were left out because `skip_record` names them."""
+
+
+@dataclass(frozen=True, slots=True)
 class SyncOptions:
     naming: Naming
     target: TargetOptions = field(default_factory=TargetOptions)
@@ -68,6 +80,8 @@ class SyncJob(ABC):
         self.user = "cdc-" + hashlib.sha256(source.encode()).hexdigest()[:16]
         self.targets: dict[str, Target] = {}
         self.notes: list[str] = []
+        self.skipped_messages = 0
+        """Messages that could not be parsed and that `skip_record` names."""
         self._stop = threading.Event()
         self._error: BaseException | None = None
         self._thread: threading.Thread | None = None
@@ -88,6 +102,37 @@ class SyncJob(ABC):
     def rows(self) -> int:
         """Number of changes committed since the start."""
         return sum(t.rows for t in self.targets.values())
+
+    def last_commit_ms(self) -> int | None:
+        """The time of the last commit since the start, epoch milliseconds; None: there is none."""
+        times = [t.last_commit_ms for t in self.targets.values() if t.last_commit_ms is not None]
+        return max(times, default=None)
+
+    @property
+    def position_text(self) -> str:
+        """The position in the source of each target, for people."""
+        positions = {t.position for t in self.targets.values() if t.position is not None}
+        return ", ".join(sorted(positions)[:3])
+
+    @property
+    def value_counts(self) -> ValueCounts:
+        """What became of values that do not fit their columns, since the start."""
+        checked = [t.checked for t in self.targets.values()]
+        return ValueCounts(
+            sum(sum(c.changed.values()) for c in checked),
+            sum(c.dead for c in checked),
+            sum(c.skipped for c in checked) + self.skipped_messages,
+        )
+
+    @property
+    def value_notes(self) -> list[str]:
+        """One line for each column and reason: how many values were changed, and why."""
+        rule = self.options.target.on_value_error
+        return [
+            f"{target.name}.{column}: {count:,} value{'s' * (count != 1)} did not fit: {reason} (on_value_error = '{rule.value}')"
+            for target in self.targets.values()
+            for (column, reason), count in sorted(target.checked.changed.items())
+        ]
 
     def start(self) -> None:
         """Prepare, then run in a thread. Raises as `prepare_targets`."""

@@ -123,7 +123,8 @@ class KafkaSync(SyncJob):
                     target.store_start_position(position)
 
     def _apply_message(self, topic: str, partition: str, message: Message) -> None:
-        event = self._parse_event(message)
+        at = f"{topic}/{partition}/{record_offset(message)}"
+        event = self._parse_event(message, at)
         if event is None:
             return
         target = self._target_for(event)
@@ -132,16 +133,22 @@ class KafkaSync(SyncJob):
         ).get(partition, 0):
             return  # skipped, or applied before the restart: this target was ahead of the others
         for kind, row in event.changes:
-            target.buffer_change(kind, row, _arrow_column)
+            target.buffer_change(kind, row, _arrow_column, at)
 
-    def _parse_event(self, message: Message) -> Event | None:
+    def _parse_event(self, message: Message, at: str) -> Event | None:
         """Raises BadMessage."""
         try:
             return parse_event(self.format, message.value(), message.key(), self.options.modes)
         except MalformedMessage as error:
             if self.lenient:
                 return None
-            raise bad_message(self.format, message.value(), error) from None
+            if at in self.options.target.skip_records:
+                self.skipped_messages += 1
+                return None
+            bad = bad_message(self.format, message.value(), error)
+            way = f"without this message: skip_record => '{at}'"
+            bad.hint = f"{bad.hint}; or start the sync {way}" if bad.hint else f"start the sync {way}"
+            raise bad from None
 
     # -- targets
 
@@ -174,7 +181,7 @@ class KafkaSync(SyncJob):
             first, end = low[topic][str(partition)], high[topic][str(partition)]
             for messages in broker.records(topic, partition, first, min(end, first + _MAX_SAMPLE)):
                 for message in messages:
-                    event = self._parse_event(message)
+                    event = self._parse_event(message, f"{topic}/{partition}/{record_offset(message)}")
                     if event is not None:
                         return event
         raise SchemaMismatch(

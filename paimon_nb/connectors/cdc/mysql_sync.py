@@ -106,7 +106,7 @@ class MySqlSync(DatabaseSync[SourceTable]):
             ]:
                 for rows in client.rows(source.table):
                     for row in rows:
-                        target.buffer_change(INSERT, source.row(row), source.columns)
+                        target.buffer_change(INSERT, source.row(row), source.columns, source.at("snapshot"))
                     if self._stop.is_set():
                         target.abort()
                         return at
@@ -146,7 +146,7 @@ class MySqlSync(DatabaseSync[SourceTable]):
             done = source.target.position
             if done is not None and has_reached(done, transaction.position):
                 continue  # applied before the restart: this target was ahead of the others
-            source.target.buffer_change(change.kind, change.values, source.columns)
+            source.target.buffer_change(change.kind, change.values, source.columns, source.at(transaction.position))
         self.position = transaction.position
 
     # -- schemas

@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
-from decimal import Context
+from decimal import ROUND_HALF_UP, Context
 from decimal import Decimal as Number
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
 from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.connectors.cdc.values import Misfit, Unreadable, millis_of_day
 from paimon_nb.format.types import (
     Array,
     DataType,
@@ -37,6 +38,7 @@ MODES = (
 _TYPE = re.compile(r"^\s*(?P<name>[a-z]+(?: precision)?)\s*(?:\((?P<inside>.*?)\))?\s*(?P<rest>.*)$", re.I | re.S)
 _QUOTED = re.compile(r"'((?:[^']|'')*)'")
 _EPOCH = dt.datetime(1970, 1, 1)
+NO_DATE = "it is not a date of the years 1 to 9999"
 WIDE = Context(prec=100)
 """Decimal context for 38 digits; the default context of Python has 28."""
 
@@ -138,22 +140,35 @@ def _type_text(t: MySqlType, modes: Collection[str]) -> str:
 
 
 def to_column(values: Sequence[Any], t: DataType, source: MySqlType | None) -> pa.Array:
-    """Values of a MySQL column as a Paimon column, whose type may be wider than `source`."""
+    """Values of a MySQL column as a Paimon column, whose type may be wider than `source`.
+
+    Raises Misfit, or another error of a conversion: a value does not fit, see `values.fitting_column`.
+    """
     convert = _value_converter(t, source)
     return pa.array([None if v is None else convert(v) for v in values], arrow_type(t))
 
 
 def _value_converter(t: DataType, source: MySqlType | None) -> Callable[[Any], Any]:
+    convert = _plain_converter(t, source)
+
+    def convert_readable(value: Any) -> Any:
+        if isinstance(value, Unreadable):
+            raise Misfit(value.reason)
+        return convert(value)
+
+    return convert_readable
+
+
+def _plain_converter(t: DataType, source: MySqlType | None) -> Callable[[Any], Any]:
     bits = source is not None and source.name == "bit"
     match t:
         case Decimal():
-            scale = Number(1).scaleb(-t.scale)
-            return lambda v: Number(str(v)).quantize(scale, context=WIDE)
+            return lambda v: _decimal_of(v, t)
         case Timestamp() | LocalZonedTimestamp():
             per = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[arrow_type(t).unit]
             return lambda v: _epoch_units(v, per)
         case Time():
-            return lambda v: int(_to_timedelta(v).total_seconds() * 1000)
+            return lambda v: millis_of_day(_to_timedelta(v) // dt.timedelta(microseconds=1))
         case Array():
             order = {w: i for i, w in enumerate(source.words)} if source is not None else {}
             return lambda v: [w for w in v.split(",") if w] if isinstance(v, str) else sorted(v, key=lambda w: order.get(w, 0))  # fmt: skip
@@ -165,7 +180,7 @@ def _value_converter(t: DataType, source: MySqlType | None) -> Callable[[Any], A
         case "FLOAT" | "DOUBLE":
             return float
         case "DATE":
-            return lambda v: v if isinstance(v, dt.date) else None  # '0000-00-00' is text
+            return _date_of
         case "BINARY" | "VARBINARY":
             size = (source.first(1) + 7) // 8 if bits and source is not None else 0
             return lambda v: _bit_bytes(v, size) if bits else v if isinstance(v, bytes) else str(v).encode()
@@ -176,7 +191,10 @@ def _mysql_value_text(value: Any) -> str | None:
     if isinstance(value, str):
         return value
     if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            raise Misfit("the bytes are not UTF-8", value.decode("utf-8", "replace")) from None
     if isinstance(value, set | frozenset):
         return ",".join(sorted(value))
     if isinstance(value, dict | list):
@@ -195,11 +213,34 @@ def _decode_json_bytes(value: Any) -> Any:
     return [_decode_json_bytes(v) for v in value] if isinstance(value, list) else value
 
 
-def _epoch_units(value: Any, per_second: int) -> int | None:
+def _decimal_of(value: Any, t: Decimal) -> Number:
+    """Raises Misfit: it is rounded, or it does not fit."""
+    number = Number(str(value))
+    if not number.is_finite():
+        raise Misfit(f"{t} has no {'NaN' if number.is_nan() else 'infinity'}")
+    rounded = (
+        number.quantize(Number(1).scaleb(-t.scale), ROUND_HALF_UP, WIDE) if number.adjusted() < t.precision else None
+    )
+    if rounded is None or rounded.adjusted() >= t.precision - t.scale:
+        raise Misfit(f"{t} has {t.precision - t.scale} digits before the point")
+    if rounded != number:
+        raise Misfit(f"{t} has {t.scale} digits after the point; it is rounded", rounded)
+    return rounded
+
+
+def _date_of(value: Any) -> dt.date:
+    if isinstance(value, dt.datetime):
+        return value.date()
+    if isinstance(value, dt.date):
+        return value
+    raise Misfit(NO_DATE)
+
+
+def _epoch_units(value: Any, per_second: int) -> int:
     if isinstance(value, dt.date) and not isinstance(value, dt.datetime):
         value = dt.datetime(value.year, value.month, value.day)
     if not isinstance(value, dt.datetime):
-        return None  # '0000-00-00 00:00:00' is text
+        raise Misfit(NO_DATE)  # text, for example '0000-00-00 00:00:00'
     span = value.replace(tzinfo=None) - _EPOCH
     micros = (span.days * 86_400 + span.seconds) * 10**6 + span.microseconds
     return micros * per_second // 10**6

@@ -13,7 +13,7 @@ from paimon_nb.base.errors import SourceUnavailable
 from paimon_nb.connectors.cdc.database_sync import RETRY_INTERVAL_S, DatabaseSync, Source
 from paimon_nb.connectors.cdc.job import RECONNECT_TIMEOUT_S, SyncOptions
 from paimon_nb.connectors.cdc.pgoutput import INSERT, Relation, Transaction
-from paimon_nb.connectors.cdc.postgres_client import PostgresClient, PostgresConf, SourceTable, SyncPosition
+from paimon_nb.connectors.cdc.postgres_client import PostgresClient, PostgresConf, SourceTable, SyncPosition, to_lsn
 from paimon_nb.connectors.cdc.postgres_types import PostgresType, arrow_column_of_texts, paimon_type
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class PostgresSync(DatabaseSync[SourceTable]):
                 for source in self.sources.values():
                     if source.target is target and self.conf.start != "latest-offset":
                         for row in client.rows(source.table):
-                            target.buffer_change(INSERT, source.row(row), source.columns)
+                            target.buffer_change(INSERT, source.row(row), source.columns, source.at("snapshot"))
                 target.store_start_position(sync_position.to_text())
             client.run_query("COMMIT")
         self._positions = {
@@ -130,7 +130,8 @@ class PostgresSync(DatabaseSync[SourceTable]):
             assert isinstance(source, LoggedSource)
             if change.relation.columns not in source.known_columns:
                 self._update_schema(client, source, change.relation)
-            source.target.buffer_change(change.kind, change.values, source.columns)
+            at = source.at(to_lsn(transaction.lsn))
+            source.target.buffer_change(change.kind, change.values, source.columns, at)
         self.sync_position = SyncPosition(transaction.lsn)
 
     def _update_schema(self, client: PostgresClient, source: LoggedSource, relation: Relation) -> None:

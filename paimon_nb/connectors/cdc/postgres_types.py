@@ -6,7 +6,6 @@ Source: Paimon's PostgresTypeUtils. UUID and JSONB, which it does not support, a
 from __future__ import annotations
 
 import datetime as dt
-from decimal import Decimal as Number
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -14,6 +13,7 @@ import pyarrow as pa
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.connectors.cdc import mysql_types
+from paimon_nb.connectors.cdc.values import Misfit, span_of_time_text
 from paimon_nb.format.types import Array, DataType, arrow_type, parse_type
 
 if TYPE_CHECKING:
@@ -21,9 +21,12 @@ if TYPE_CHECKING:
 
 _PLAIN = {
     "bool": "BOOLEAN", "int2": "SMALLINT", "int4": "INT", "int8": "BIGINT", "float4": "FLOAT", "float8": "DOUBLE", "bytea": "BYTES",
-    "date": "DATE", "text": "STRING", "varchar": "STRING", "bpchar": "STRING", "name": "STRING", "json": "STRING", "jsonb": "STRING",
+    "date": "DATE", "text": "STRING", "name": "STRING", "json": "STRING", "jsonb": "STRING",
     "uuid": "STRING", "oid": "BIGINT",
 }  # fmt: skip
+_TEXTS = {"varchar": "VARCHAR", "bpchar": "CHAR"}
+_TEXT_HEADER = 4
+"""The modifier of a text type is its length plus this."""
 _TIMESTAMPS = {"time": "TIME({})", "timestamp": "TIMESTAMP({})", "timestamptz": "TIMESTAMP({}) WITH LOCAL TIME ZONE"}
 
 
@@ -38,15 +41,18 @@ class PostgresType:
 
 def paimon_type(t: PostgresType, modes: Collection[str] = (), *, nullable: bool = True) -> DataType:
     """The Paimon type. Raises UnsupportedOperation: there is none."""
-    text = "STRING" if "to-string" in modes else _paimon_type_text(t)
+    text = "STRING" if "to-string" in modes else _paimon_type_text(t, modes)
     return parse_type(text).with_nullable(nullable or "to-nullable" in modes)
 
 
-def _paimon_type_text(t: PostgresType) -> str:
+def _paimon_type_text(t: PostgresType, modes: Collection[str]) -> str:
     if t.name.startswith("_"):
-        return f"ARRAY<{_paimon_type_text(PostgresType(t.name[1:], t.modifier))}>"
+        return f"ARRAY<{_paimon_type_text(PostgresType(t.name[1:], t.modifier), modes)}>"
     if t.name in _PLAIN:
         return _PLAIN[t.name]
+    if t.name in _TEXTS:
+        length = t.modifier - _TEXT_HEADER
+        return f"{_TEXTS[t.name]}({length})" if length > 0 and "char-to-string" not in modes else "STRING"
     if t.name in _TIMESTAMPS:
         return _TIMESTAMPS[t.name].format(6 if t.modifier < 0 else t.modifier)
     if t.name == "enum":
@@ -84,13 +90,13 @@ def arrow_column_of_texts(values: Sequence[str | None], t: DataType, source: Pos
 
 
 def array_elements(text: str) -> list[str | None]:
-    """The elements of the text of an array, for example `{1,NULL,"a,b"}`. Raises UnsupportedOperation: a nested array."""
+    """The elements of the text of an array, for example `{1,NULL,"a,b"}`. Raises Misfit: a nested array."""
     out: list[str | None] = []
     inside = text[text.index("{") + 1 : -1]
     at, end = 0, len(inside)
     while at < end:
         if inside[at] == "{":
-            raise UnsupportedOperation(f"nested arrays are not supported: {text[:40]}", hint="use type_mapping 'to-string'")  # fmt: skip
+            raise Misfit("an array of several dimensions; type_mapping 'to-string' keeps its text")
         if inside[at] == '"':
             word, at = _parse_quoted_element(inside, at + 1)
             out.append(word)
@@ -114,17 +120,12 @@ def _parse_quoted_element(text: str, at: int) -> tuple[str, int]:
     return "".join(out), at + 1
 
 
-def _parse_number(text: str) -> Number | None:
-    value = Number(text)
-    return value if value.is_finite() else None
-
-
 def _parse_bits(text: str) -> bytes:
     return int(text, 2).to_bytes((len(text) + 7) // 8, "big") if text else b""
 
 
 def _parse_timestamp(text: str) -> dt.datetime | str:
-    """In UTC. Values that Python does not support ('infinity', years BC) are returned as text and become NULL."""
+    """In UTC. Values that Python does not support ('infinity', years BC) are returned as text, which no column of times holds."""
     try:
         found = dt.datetime.fromisoformat(text)
     except ValueError:
@@ -141,11 +142,10 @@ def _parse_date(text: str) -> dt.date | str:
 
 _READ: dict[str, Callable[[str], Any]] = {
     "bytea": lambda v: bytes.fromhex(v[2:]),
-    "numeric": _parse_number,
     "bit": _parse_bits,
     "varbit": _parse_bits,
     "date": _parse_date,
-    "time": dt.time.fromisoformat,
+    "time": span_of_time_text,
     "timestamp": _parse_timestamp,
     "timestamptz": _parse_timestamp,
 }

@@ -14,10 +14,13 @@ import pyarrow as pa
 from paimon_nb.base import clock
 from paimon_nb.base.errors import SchemaChangeError, SnapshotNotFound, UnsupportedOperation
 from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.connectors.cdc.checked_rows import BufferedChange, CheckedRows
 from paimon_nb.connectors.cdc.computed import Computed, parse_computed
+from paimon_nb.connectors.cdc.dead_letters import DeadLetters
 from paimon_nb.connectors.cdc.type_widening import common_wider_type
+from paimon_nb.connectors.cdc.values import ERRORS_COLUMN, OnValueError
 from paimon_nb.format.schema import TableSchema, create_schema
-from paimon_nb.format.types import DataType
+from paimon_nb.format.types import DataType, parse_type
 from paimon_nb.statements.ddl import AddColumn, AlterColumn, Change, SetOptions
 from paimon_nb.table.write import TableWrite
 from paimon_nb.table.write.commit import TableCommit
@@ -27,11 +30,11 @@ if TYPE_CHECKING:
     from paimon_nb.base.identifier import Identifier
     from paimon_nb.catalog.api import Catalog
     from paimon_nb.format.snapshot import Snapshot
+    from paimon_nb.format.types import DataField
     from paimon_nb.table.tables.table import Table
 
 POSITION = "cdc.position"
 """Property of a snapshot: the table contains all changes before this position in the log of the source."""
-_KINDS = {"+I": 0, "-U": 1, "+U": 2, "-D": 3}
 _BUFFER_ROWS = 50_000
 """Maximum number of buffered changes before they are passed to the writer."""
 
@@ -57,6 +60,9 @@ class TargetOptions:
     primary_keys: tuple[str, ...] = ()
     computed: tuple[str, ...] = ()
     options: Mapping[str, str] | None = None
+    on_value_error: OnValueError = OnValueError.JAVA
+    skip_records: frozenset[str] = frozenset()
+    """Ids of records that are left out if one of their values does not fit."""
 
 
 class Target:
@@ -68,8 +74,14 @@ class Target:
         self.computed: tuple[Computed, ...] = ()
         self.rows = 0
         """Number of changes written since the start."""
+        rule = options.on_value_error
+        self._dead_letters = DeadLetters(catalog, name, user) if rule is OnValueError.DEAD_LETTER else None
+        self.checked = CheckedRows(rule, options.skip_records, self._dead_letters)
+        """Handles the values that do not fit, and counts them."""
+        self.last_commit_ms: int | None = None
+        """The time of the last commit with changes since the start."""
         self._writing: TableWrite | None = None
-        self._buffer: list[tuple[int, Mapping[str, Any]]] = []
+        self._buffer: list[BufferedChange] = []
         self._columns: ToColumn | None = None
         last = self._last_commit()
         self.position: str | None = None if last is None or not last.properties else last.properties.get(POSITION)
@@ -80,12 +92,17 @@ class Target:
         """Whether the current commit is a full compaction."""
         self._last_empty_ms = clock.now_ms()
 
-    def buffer_change(self, kind: str, row: Mapping[str, Any], columns: ToColumn) -> None:
-        """Buffer a change. `columns` converts such rows to Arrow columns."""
+    def buffer_change(self, kind: str, row: Mapping[str, Any], columns: ToColumn, at: str = "") -> None:
+        """Buffer a change.
+
+        Args:
+            columns: converts such rows to Arrow columns.
+            at: the position in the source and the source table, for messages.
+        """
         if self._columns is not columns or len(self._buffer) >= _BUFFER_ROWS:
             self._write_buffered()
             self._columns = columns
-        self._buffer.append((_KINDS[kind], row))
+        self._buffer.append(BufferedChange(kind, row, at))
 
     @property
     def pending(self) -> bool:
@@ -94,6 +111,8 @@ class Target:
     def commit(self, position: str) -> None:
         """Commit the buffered changes with the position after them. Does nothing if there are none."""
         self._write_buffered()
+        if self._dead_letters is not None:
+            self._dead_letters.commit()
         if self._writing is None:
             self.position = position if self.position is not None else None
             return
@@ -105,7 +124,7 @@ class Target:
                 self.table.store, messages, self._identifier, full=self._is_full_compaction, properties={POSITION: position},
                 ignore_empty=False,
             )  # fmt: skip
-        self.position = position
+        self.position, self.last_commit_ms = position, clock.now_ms()
 
     def on_idle_checkpoint(self, interval_s: float) -> None:
         """Handle an interval without changes, as a streaming writer handles an empty checkpoint."""
@@ -117,7 +136,10 @@ class Target:
 
     def store_start_position(self, position: str) -> None:
         """Store `position`, also if there are no changes."""
-        if self._writing is None and not self._buffer:
+        self._write_buffered()
+        if self._writing is None:
+            if self._dead_letters is not None:
+                self._dead_letters.commit()
             self._identifier += 1
             TableCommit(self.table.store, self.user).commit(
                 [], self._identifier, properties={POSITION: position}, ignore_empty=False
@@ -137,7 +159,10 @@ class Target:
         have = {f.name: f for f in schema.fields}
         types = {f.name: f.type for f in schema.fields} | {n: t for n, (t, _) in source_schema.columns.items()}
         computed_columns = {c.name: (c.type, None) for c in parse_computed(self.target_options.computed, types)}
-        for name, (t, comment) in {**source_schema.columns, **computed_columns}.items():
+        extra_columns: dict[str, tuple[DataType, str | None]] = {}
+        if self.target_options.on_value_error is OnValueError.TEXT:
+            extra_columns[ERRORS_COLUMN] = (parse_type("STRING"), "texts of values that do not fit their columns")
+        for name, (t, comment) in {**source_schema.columns, **computed_columns, **extra_columns}.items():
             if name not in have:
                 changes.append(AddColumn((name,), str(t.with_nullable(True)), comment))
                 continue
@@ -156,6 +181,8 @@ class Target:
     def abort(self) -> None:
         """Discard changes that are not committed."""
         self._buffer = []
+        if self._dead_letters is not None:
+            self._dead_letters.abort()
         if self._writing is not None:
             self._writing.abort()
             self._writing = None
@@ -167,20 +194,27 @@ class Target:
             return
         assert self._columns is not None
         buffered, self._buffer = self._buffer, []
-        rows = [self._with_computed(row) for _, row in buffered] if self.computed else [row for _, row in buffered]
-        computed_columns = {c.name: c for c in self.computed}
-        arrays = [
-            _plain_column([r.get(f.name) for r in rows], f.type)
-            if f.name in computed_columns
-            else self._columns(f.name, [r.get(f.name) for r in rows], f.type)
-            for f in self.table.schema.fields
-        ]
-        batch = pa.table(arrays, schema=self.table.schema.arrow.remove_metadata())
+        if self.computed:
+            for change in buffered:
+                change.row = self._with_computed(change.row)
+        computed_columns = {c.name for c in self.computed}
+        columns = self._columns
+
+        def convert(field: DataField, values: Sequence[Any]) -> pa.Array:
+            return (
+                _plain_column(values, field.type)
+                if field.name in computed_columns
+                else columns(field.name, values, field.type)
+            )
+
+        batch, kinds = self.checked.batch(self.table, buffered, convert)
+        if not batch.num_rows:
+            return
         if self._writing is None:
             self._is_full_compaction = self._checkpoints.is_full(self.table.store, self._identifier + 1)
             self._writing = TableWrite(self.table.store, full=self._is_full_compaction)
-        self._writing.write(batch, pa.array([k for k, _ in buffered], pa.int8()))
-        self.rows += len(rows)
+        self._writing.write(batch, kinds)
+        self.rows += batch.num_rows
 
     def _with_computed(self, row: Mapping[str, Any]) -> dict[str, Any]:
         return {**row, **{c.name: c.of(row) for c in self.computed}}

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from paimon_nb.table.read.stream import StreamBatch, StreamOffset, TableStream
+    from paimon_nb.table.tables.table import Table
 
 
 class Running(Protocol):
@@ -42,6 +43,8 @@ class Progress:
     """The newest processed snapshot; 0: none."""
     newest: int
     """The table's newest snapshot; 0: none."""
+    source: Table | None = None
+    """The table."""
 
     @property
     def behind(self) -> int:
@@ -69,6 +72,7 @@ class StreamJob:
         late_rows: Callable[[Running], int] = lambda _: 0,
         before_stop: Callable[[Running], None] = lambda _: None,
         after_stop: Callable[[Running], None] = lambda _: None,
+        last_commit_ms: Callable[[], int | None] = lambda: None,
     ) -> None:
         """A job around a running query.
 
@@ -79,12 +83,18 @@ class StreamJob:
             late_rows: the number of rows that were dropped as late.
             before_stop: called before the query is stopped, for example to end its waiting.
             after_stop: called after the query was stopped, to release its resources.
+            last_commit_ms: the time of its last commit, epoch milliseconds; None: there is none, or it is not known.
         """
         self.savepoint = savepoint
         self._late_rows, self._before_stop, self._after_stop = late_rows, before_stop, after_stop
         self.id = uuid.uuid4().hex
         self.name, self.running, self._rows, self._progress = name, running, rows, progress
         self.started_ms = clock.now_ms()
+        self.last_commit_ms = last_commit_ms
+        self.statement = ""
+        """The statement that started it, without secrets."""
+        self.restarts = 0
+        """How often it was started again after an error."""
         self._stopped_by_user = False
 
     @property

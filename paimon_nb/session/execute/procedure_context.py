@@ -81,7 +81,8 @@ class ProcedureContext:
 
     def add_job(self, name: str, running: Running, rows: Callable[[], int]) -> str:
         """Register a running job for SHOW JOBS. Returns the job's id."""
-        self.job = self.session.jobs.add(StreamJob(name, running, rows))
+        last_commit_ms = getattr(running, "last_commit_ms", lambda: None)  # a sync knows it
+        self.job = self.session.jobs.add(StreamJob(name, running, rows, last_commit_ms=last_commit_ms))
         return self.job.id
 
     @contextmanager

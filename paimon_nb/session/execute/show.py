@@ -277,10 +277,10 @@ def _partition_values_text(table: Table, statement: Show) -> str:
     )
 
 
-def _show_jobs(context: StatementContext, statement: Show) -> Result:
-    from paimon_nb.session.streaming.statements import show_jobs
+def _show_jobs(context: StatementContext, _statement: Show) -> Result:
+    from paimon_nb.session.streaming.job_list import show_jobs
 
-    return show_jobs(context, statement)
+    return show_jobs(context.session.jobs)
 
 
 _SHOW: Mapping[str, Callable[[StatementContext, Show], Result]] = {

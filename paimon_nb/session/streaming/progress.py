@@ -28,7 +28,7 @@ def progress(running: Running, plan: StreamPlan) -> tuple[Progress, ...]:
         if not isinstance(running.seen, list):
             return ()
         seen = zip(tables, running.seen, strict=False)  # `seen` continues with lookup tables
-        return tuple(Progress(str(t.name), at or 0, newest_of(t)) for t, at in seen)
+        return tuple(Progress(str(t.name), at or 0, newest_of(t), t) for t, at in seen)
     if len(tables) != 1 or len(plan.inputs) != 1:
         return ()
     next_snapshot = _next_snapshot(running)
@@ -37,7 +37,7 @@ def progress(running: Running, plan: StreamPlan) -> tuple[Progress, ...]:
     newest = newest_of(tables[0])
     # A compaction snapshot adds no rows, so Spark runs no micro-batch for it and the offset stays behind.
     at = newest if not _adds_rows(tables[0], next_snapshot, newest) else next_snapshot - 1
-    return (Progress(str(tables[0].name), min(at, newest), newest),)
+    return (Progress(str(tables[0].name), min(at, newest), newest, tables[0]),)
 
 
 _NEXT_SNAPSHOT: WeakKeyDictionary[Any, int] = WeakKeyDictionary()

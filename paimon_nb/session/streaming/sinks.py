@@ -6,7 +6,7 @@ import threading
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Protocol
 
-from paimon_nb.base.errors import UnsupportedOperation
+from paimon_nb.base.errors import SnapshotNotFound, UnsupportedOperation
 from paimon_nb.session.streaming.relations import KINDS
 from paimon_nb.table.read.stream.committed_rows import CommittedRows
 
@@ -117,6 +117,13 @@ class TableOutput:
             return self._sink.savepoint()
         return None if self._checkpoints is None else self._checkpoints.savepoint(self.table.store)
 
+    def last_commit_ms(self) -> int | None:
+        """The time of the last commit since the start, epoch milliseconds; None: there is none."""
+        newest = self._sink.snapshots[-1:] if self._sink is not None else []
+        if not newest and self._checkpoints is not None and self._checkpoints.snapshot is not None:
+            newest = [self._checkpoints.snapshot]
+        return commit_time_ms(self.table, newest[0]) if newest else None
+
     def accept(self, batch: DataFrame, number: int, watermark: int | None = None, *, kinds: bool = True) -> None:
         assert self._sink is not None
         self._sink(self.rows_to_store(batch, kinds=kinds), number, watermark)
@@ -224,6 +231,14 @@ class TableOutput:
 
     def _primary_key_of(self, row: dict[str, Any]) -> tuple[Any, ...]:
         return tuple(_hashable_value(row[k]) for k in self.table.primary_keys)
+
+
+def commit_time_ms(table: Table, snapshot: int) -> int | None:
+    """The time of a snapshot; None if it expired."""
+    try:
+        return table.store.snapshots.get(snapshot).time_ms
+    except SnapshotNotFound:
+        return None
 
 
 def _pair_updates(

@@ -10,7 +10,7 @@ from paimon_nb.base.identifier import quote
 from paimon_nb.options.unsupported import unsupported_option_warnings
 from paimon_nb.session.core.jobs import Running, StreamJob
 from paimon_nb.session.core.live_result import LiveResult
-from paimon_nb.session.core.result import Result, message_result, rows_result
+from paimon_nb.session.core.result import Result, message_result
 from paimon_nb.session.streaming.bounded import stop_after_last_row
 from paimon_nb.session.streaming.executor import session_copy_for_stream, start_stream, whole_frame
 from paimon_nb.session.streaming.lookup.join import release, stop_waiting
@@ -168,11 +168,12 @@ def _stream_job(
     rows: Callable[[], int],
     plan: Callable[[], StreamPlan],
     savepoint: Callable[[], str | None] = lambda: None,
+    last_commit_ms: Callable[[], int | None] = lambda: None,
 ) -> StreamJob:
     return StreamJob(
         name, running, rows,
         progress=lambda query: progress(query, plan()),
-        savepoint=savepoint, late_rows=late_rows, before_stop=stop_waiting, after_stop=release,
+        savepoint=savepoint, late_rows=late_rows, before_stop=stop_waiting, after_stop=release, last_commit_ms=last_commit_ms,
     )  # fmt: skip
 
 
@@ -206,35 +207,16 @@ def insert_stream(context: StatementContext, statement: Insert, output: Output, 
         )
     running = start_stream(session, plan, query, context.text, context.params, output, folder)
     stop_after_last_row(plan, running)
-    savepoint = output.savepoint if isinstance(output, TableOutput) else lambda: None
-    made = session.jobs.add(_stream_job(name, running, lambda: output.rows, lambda: plan, savepoint))
+    savepoint, last_commit_ms = (
+        (output.savepoint, output.last_commit_ms) if isinstance(output, TableOutput) else (lambda: None, lambda: None)
+    )
+    made = session.jobs.add(_stream_job(name, running, lambda: output.rows, lambda: plan, savepoint, last_commit_ms))
     option_notes = [note for ref in query.tables for note in unsupported_option_warnings(ref.options)]
     result = message_result(
         f"job {made.id} started: {name}", notes=["SHOW JOBS lists it; STOP JOB '<id>' ends it", *option_notes]
     )
     result.job = made
     return result
-
-
-def show_jobs(context: StatementContext, _statement: object) -> Result:
-    """SHOW JOBS: Flink's columns, emitted rows and late rows."""
-    import datetime as dt
-
-    import pyarrow as pa
-
-    jobs = list(context.session.jobs.all.values())
-    started = [dt.datetime.fromtimestamp(j.started_ms / 1000, dt.UTC).replace(tzinfo=None) for j in jobs]
-    return rows_result(
-        {
-            "job id": [j.id for j in jobs],
-            "job name": [j.name for j in jobs],
-            "status": [j.status for j in jobs],
-            "start time": started,
-            "rows": [j.rows for j in jobs],
-            "late rows": [j.late for j in jobs],
-        },
-        {"start time": pa.timestamp("ms"), "rows": pa.int64(), "late rows": pa.int64()},
-    )
 
 
 def _aggregated_columns(statement: Insert, table: Table, plan: StreamPlan) -> set[str]:

@@ -1,0 +1,172 @@
+"""Values of a source that do not fit their column: found one by one, counted, and handled by the rule of the sync.
+
+A converter raises `Misfit` for such a value, with what Java's sync stores instead. Any other error of a conversion counts as one, too.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from paimon_nb.base.errors import BadOptionValue, BadSourceValue
+from paimon_nb.base.lazy_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from paimon_nb.format.types import DataField
+
+ERRORS_COLUMN = "value_errors"
+"""Column of a target with the rule `text`: the texts of values that do not fit, as a JSON object by column."""
+_MAX_TEXT = 200
+_FAILURES = (ValueError, TypeError, ArithmeticError, LookupError)
+_DAY_MS = 86_400_000
+
+
+class OnValueError(Enum):
+    """What a sync does with a value that does not fit its column: the option `on_value_error`."""
+
+    JAVA = "java"
+    """As Java's sync: times of day outside of a day wrap, decimals are rounded, other values become NULL."""
+    FAIL = "fail"
+    NULL = "null"
+    TEXT = "text"
+    """NULL, and the value's text in the column `value_errors`."""
+    DEAD_LETTER = "dead-letter"
+    """The row is written to the table `<target>_dead_letter` instead."""
+
+    @staticmethod
+    def of(text: str | None) -> OnValueError:
+        """Parse the option. Raises BadOptionValue."""
+        try:
+            return OnValueError((text or "java").strip().lower().replace("_", "-"))
+        except ValueError:
+            raise BadOptionValue(
+                f"unknown on_value_error {text!r}",
+                hint=f"one of {', '.join(r.value for r in OnValueError)}",
+                option="on_value_error",
+            ) from None
+
+
+class Misfit(ValueError):
+    """A value that its column cannot hold.
+
+    Args:
+        reason: why, for messages.
+        instead: what Java's sync stores; None: NULL.
+    """
+
+    def __init__(self, reason: str, instead: Any = None) -> None:
+        super().__init__(reason)
+        self.reason, self.instead = reason, instead
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A value in a message that is not of its declared type. Its conversion to a column is a `Misfit`."""
+
+    value: Any
+    reason: str
+
+
+def fitting_column(
+    values: Sequence[Any], convert: Callable[[Sequence[Any]], pa.Array]
+) -> tuple[pa.Array, dict[int, Misfit]]:
+    """The column, and the misfits by the index of their value; what Java stores instead is in the column.
+
+    `convert` takes all values at once; after an error, halves of them, down to the single values that do not fit.
+    """
+    misfits: dict[int, Misfit] = {}
+
+    def convert_part(begin: int, end: int) -> list[pa.Array]:
+        part = values[begin:end]
+        try:
+            return [convert(part)]
+        except _FAILURES as error:
+            if end - begin > 1:
+                middle = (begin + end) // 2
+                return convert_part(begin, middle) + convert_part(middle, end)
+            found = error if isinstance(error, Misfit) else Misfit("the type cannot hold it")
+            misfits[begin] = found
+            kind = convert([None]).type
+            return [pa.array([found.instead], kind)]
+
+    parts = convert_part(0, len(values))
+    return (parts[0] if len(parts) == 1 else pa.concat_arrays(parts)), misfits
+
+
+def millis_of_day(micros: int) -> int:
+    """A time of day in milliseconds. Raises Misfit for times outside of a day, which Java's sync wraps."""
+    millis = micros // 1000
+    if 0 <= millis < _DAY_MS:
+        return millis
+    raise Misfit("a time of day is less than 24 hours", millis % _DAY_MS)
+
+
+def span_of_time_text(text: str) -> dt.timedelta:
+    """The time since midnight of '11:12:13.456'. Also for the times of databases that are longer than a day, or negative."""
+    hours, minutes, seconds = text.removeprefix("-").split(":")
+    whole, _, fraction = seconds.partition(".")
+    micros = int(fraction[:6].ljust(6, "0")) if fraction else 0
+    span = dt.timedelta(hours=int(hours), minutes=int(minutes), seconds=int(whole), microseconds=micros)
+    return -span if text.startswith("-") else span
+
+
+def zero_of_time_type(root: str) -> int | None:
+    """What Java's sync stores for a missing date in a NOT NULL column: the epoch. None: it has no such value."""
+    return 0 if root == "DATE" or root.startswith("TIMESTAMP") else None
+
+
+def value_text(value: Any) -> str:
+    """A value for messages and for the columns that keep it."""
+    if isinstance(value, Unreadable):
+        value = value.value
+    if isinstance(value, bytes):
+        return "0x" + value.hex()
+    if isinstance(value, set | frozenset):
+        return ",".join(sorted(map(str, value)))
+    return value if isinstance(value, str) else str(value)
+
+
+def row_json(row: Mapping[str, Any]) -> str:
+    """A row of the source as JSON texts by column."""
+    return json.dumps({n: None if v is None else value_text(v) for n, v in row.items()}, ensure_ascii=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ValueProblem:
+    """One value that does not fit, and where it came from."""
+
+    target: str
+    column: str
+    key: str
+    """The primary key, `id=5`."""
+    value: str
+    reason: str
+    at: str
+    """The position in the source and the source table."""
+
+    @property
+    def record(self) -> str:
+        """The id of the record, which `skip_record` takes."""
+        return f"{self.at}/{self.key}"
+
+    def error(self, field: DataField, *, must_be_set: bool) -> BadSourceValue:
+        """The error of a sync that stops here. `must_be_set`: the column is a key or NOT NULL, so that NULL is no way out."""
+        shortened = self.value if len(self.value) <= _MAX_TEXT else f"{self.value[:_MAX_TEXT]}..."
+        ways = "'dead-letter'" if must_be_set else "'null', 'text' or 'dead-letter'"
+        return BadSourceValue(
+            f"{self.target}: column {self.column!r} ({field.type}) cannot hold {shortened!r} of the row with key {self.key}: "
+            f"{self.reason}; position {self.at}",
+            hint=f"start the sync again with on_value_error => {ways}, or without this record: skip_record => '{self.record}'",
+            table=self.target,
+            column=self.column,
+            key=self.key,
+            value=self.value,
+            position=self.at,
+            record=self.record,
+        )
