@@ -236,6 +236,10 @@ class OutOfMemory(ReadError):
         )
 
 
+class NumberOverflow(ReadError):
+    """A merged number does not fit the type of its column: `sum` or `product` of a merge engine."""
+
+
 class WriteError(PaimonError):
     """The rows or the statement cannot be applied; nothing was changed."""
 

@@ -18,7 +18,7 @@ from paimon_nb.options import TableOptions, validate_table_options
 from paimon_nb.options import table as opt
 from paimon_nb.options.option import parse_names
 from paimon_nb.table.lsm.merge import MergeSpec
-from paimon_nb.table.lsm.merge.aggregate import AGGREGATES
+from paimon_nb.table.lsm.merge.aggregate import AGGREGATES, aggregate_of
 from paimon_nb.table.read import parse_travel
 from paimon_nb.table.read.external_paths import path_allocator
 from paimon_nb.table.write.iceberg import check_publishable
@@ -57,8 +57,8 @@ def check_schema(schema: TableSchema) -> None:
     _check_named_columns(schema, options)
     _check_sequence_fields(schema, options)
     if schema.primary_keys:
-        MergeSpec.of(schema, options)
         _check_aggregate_functions(schema, options)
+        _check_aggregated_types(schema, MergeSpec.of(schema, options))
     else:
         _check_append_only(options)
     _check_time_columns(schema, options)
@@ -287,6 +287,15 @@ def _check_aggregate_functions(schema: TableSchema, options: TableOptions) -> No
             key = f"fields.{name}.aggregate-function"
             hint = did_you_mean(function, AGGREGATES) or f"known: {', '.join(sorted(AGGREGATES))}"
             _refuse_option(key, f"unknown aggregate function {function!r}", hint)
+
+
+def _check_aggregated_types(schema: TableSchema, spec: MergeSpec) -> None:
+    """Each column has a type that its function supports: otherwise rows could be written and never read."""
+    for name, aggregator in spec.aggregators.items():
+        try:
+            aggregate_of(schema.field(name), aggregator)
+        except UnsupportedOperation as error:
+            raise BadOptionValue(error.message, hint=error.hint, option=f"fields.{name}.aggregate-function") from error
 
 
 def _check_append_only(options: TableOptions) -> None:

@@ -101,6 +101,13 @@ REFUSED = [
     (KEY, "", {"primary-key": "k"}, "primary-key"),
     (PLAIN, "p", {"partition": "p"}, "partition"),
 ]
+REFUSED_TYPES = [
+    ("max", "ARRAY<INT>"),
+    ("min", "MAP<INT, INT>"),
+    ("sum", "STRING"),
+    ("bool_or", "INT"),
+    ("listagg", "INT"),
+]
 BAD_SHAPES = [
     ("k INT, p STRING, PRIMARY KEY (p) NOT ENFORCED", "p"),
     ("k INT, p STRING, PRIMARY KEY (p) NOT ENFORCED", "p, k"),
@@ -149,6 +156,16 @@ def test_options_that_java_refuses(wb, columns, partition, options, named):
     with pytest.raises(BadOptionValue, match=re.escape(named)) as refused:
         wb.run(create(columns, partition, options))
     assert refused.value.hint
+    assert wb.run("SHOW TABLES").arrow.num_rows == 0
+
+
+@pytest.mark.parametrize(("function", "column_type"), REFUSED_TYPES)
+def test_an_aggregate_function_that_cannot_merge_its_column(wb, function, column_type):
+    """Otherwise rows could be written that no query can read."""
+    aggregated = {"merge-engine": "aggregation", "fields.v.aggregate-function": function}
+    with pytest.raises(BadOptionValue, match=f"{function} does not support column 'v'") as refused:
+        wb.run(create(f"k INT, v {column_type}, PRIMARY KEY (k) NOT ENFORCED", "", aggregated))
+    assert refused.value.hint.startswith("supported types:")
     assert wb.run("SHOW TABLES").arrow.num_rows == 0
 
 

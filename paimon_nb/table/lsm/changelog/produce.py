@@ -100,12 +100,16 @@ def _equal_rows(old: pa.Table, new: pa.Table, spec: MergeSpec) -> Mask:
 
 
 def _equal_column(a: pa.ChunkedArray, b: pa.ChunkedArray) -> Mask:
-    """As Paimon's generated equaliser: NULL equals NULL, -0.0 equals 0.0, NaN equals nothing."""
+    """As the generated equaliser of Paimon 2.1: NULL equals NULL, NaN equals NaN, -0.0 and 0.0 differ."""
     if pa.types.is_nested(a.type):
         pairs = zip(times_as_numbers(a).to_pylist(), times_as_numbers(b).to_pylist(), strict=True)
         return np.array([_equal_field(x, y, a.type) for x, y in pairs], bool)
     both_null = to_numpy(a.is_null()) & to_numpy(b.is_null())
     equal: Mask = to_numpy(fill_null(pc.equal(a, b), False)) | both_null
+    if pa.types.is_floating(a.type):
+        nan = to_numpy(fill_null(pc.is_nan(a), False)) & to_numpy(fill_null(pc.is_nan(b), False))
+        signs = (np.signbit(to_numpy(fill_null(column, 0.0))) for column in (a, b))
+        equal = nan | (equal & np.equal(*signs)) | both_null
     return equal
 
 
@@ -125,7 +129,7 @@ def _equal_value(x: Any, y: Any, t: pa.DataType) -> bool:
         return len(x) == len(y) and all(_equal_element(u, v, t.value_type) for u, v in zip(x, y, strict=True))
     if pa.types.is_struct(t):
         return all(_equal_field(x[f.name], y[f.name], f.type) for f in t.fields)
-    return bool(x == y)
+    return bool(java_equality_key(x) == java_equality_key(y))
 
 
 def _equal_element(x: Any, y: Any, t: pa.DataType) -> bool:

@@ -98,7 +98,7 @@ def test_merge_map_with_keytime() -> None:
 def test_types_that_functions_do_not_take() -> None:
     for function, type_text in (
         ("sum", "STRING"),
-        ("max", "BOOLEAN"),
+        ("max", "ARRAY<INT>"),
         ("collect", "INT"),
         ("nested_update", "ARRAY<INT>"),
     ):

@@ -9,6 +9,7 @@ from paimon_nb.table.lsm.merge.aggregate.base import Aggregate
 
 class BoolAnd(Aggregate):
     name = "bool_and"
+    types = frozenset({"BOOLEAN"})
 
     def add(self, accumulator: Any, value: Any) -> Any:
         if accumulator is None or value is None:
@@ -18,6 +19,7 @@ class BoolAnd(Aggregate):
 
 class BoolOr(Aggregate):
     name = "bool_or"
+    types = frozenset({"BOOLEAN"})
 
     def add(self, accumulator: Any, value: Any) -> Any:
         if accumulator is None or value is None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from paimon_nb.table.lsm.merge.groups import Groups
 
 _TYPES = frozenset(
-    {"TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP_LTZ",
+    {"BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP_LTZ",
      "CHAR", "VARCHAR", "BINARY", "VARBINARY"}
 )  # fmt: skip
 

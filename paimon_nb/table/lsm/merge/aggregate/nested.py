@@ -77,20 +77,23 @@ class NestedUpdate(_Nested):
     name = "nested_update"
 
     def add(self, accumulator: Any, value: Any) -> Any:
-        if accumulator is None or value is None:
-            return value if accumulator is None else accumulator
-        if len(accumulator) >= self.limit:
+        if value is None:
             return accumulator
-        fresh = [r for r in value if r is not None][: self.limit - len(accumulator)]
-        rows = [r for r in accumulator if r is not None] + fresh
+        held, new = ([r for r in rows or () if r is not None] for rows in (accumulator, value))
         if not self.nested_key:
-            return rows
+            if accumulator is not None and len(accumulator) >= self.limit:
+                return accumulator
+            return held + new[: max(self.limit - len(accumulator or ()), 0)]
         merged: dict[Any, Any] = {}
-        for row in rows:
-            if self.passes_null_key_strategy(row):
-                there = merged.get(key := self.key(row))
-                if there is None or not self._is_older(row, there):
+        for at, row in enumerate(held + new):
+            if not self.passes_null_key_strategy(row):
+                continue
+            there = merged.get(key := self.key(row))
+            if there is None:
+                if at < len(held) or len(merged) < self.limit:  # the limit stops new keys, not updates
                     merged[key] = row
+            elif not self._is_older(row, there):
+                merged[key] = row
         return self.in_java_map_order(merged)
 
     def retract(self, accumulator: Any, value: Any) -> Any:
