@@ -246,7 +246,6 @@ HARMLESS: Mapping[str, str] = {
     "write-buffer-for-append": _TUNES,
     "write-buffer-spill.max-disk-size": _TUNES,
     "write-buffer-spillable": _TUNES,
-    "write-max-writers-to-spill": _TUNES,
     "write.batch-memory": _TUNES,
     "write.batch-size": _TUNES,
     "write.sequence-number-init-mode": "a write always reads the highest sequence number of its bucket",

@@ -23,7 +23,7 @@ FOLDERS = {
         "torch_dataset", "query", "row_id_reads", "index_search", "vector_search", "text_search", "stream",
     ),
     "table.write": (
-        "load_history", "iceberg", "cluster", "dml_checks", "data_file_writer", "dedicated_files", "publish", "bucket_compact", "row_rewrite",
+        "load_history", "iceberg", "cluster", "waiting_rows", "dml_checks", "data_file_writer", "dedicated_files", "publish", "bucket_compact", "row_rewrite",
         "input_rows", "global_index", "dynamic_bucket", "cross_partition", "table_write", "column_file_writer", "build_global_index", "format_table_write", "compact", "maintenance", "commit",
         "row_changes", "column_changes", "merge_builder", "stream_small_files", "stream_committer",
     ),

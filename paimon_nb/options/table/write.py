@@ -35,7 +35,9 @@ WRITE_BUFFER_SPILL_MAX_DISK_SIZE = memory(
 )
 WRITE_BUFFER_SPILLABLE = boolean("write-buffer-spillable", True, "allow spilling a full buffer to local disk")
 WRITE_MAX_WRITERS_TO_SPILL = integer(
-    "write-max-writers-to-spill", 10, "maximum number of open writers before they spill"
+    "write-max-writers-to-spill",
+    10,
+    "buckets of an append table that are written at once; the rows of others wait in memory or on local disk",
 )
 WRITE_ONLY = boolean(
     "write-only",

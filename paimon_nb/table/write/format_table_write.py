@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data import DataWriter
@@ -22,6 +24,7 @@ from paimon_nb.table.write.input_rows import (
     take_rows,
     with_defaults,
 )
+from paimon_nb.table.write.waiting_rows import WaitingRows, max_open_writers
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -65,6 +68,10 @@ class FormatTableWrite:
         self._directory = f"{store.root}/{STAGING}"
         self._target_size = max(1, store.options.target_file_size(False))
         self._open: dict[bytes, tuple[str, DataWriter, int]] = {}
+        self._max_open = max_open_writers(store)
+        self._waiting: WaitingRows | None = None
+        self._waiting_partitions: dict[bytes, int] = {}
+        """The number of each partition whose rows wait until the files of others are closed."""
         self._files: list[StagedFile] = []
         self._prepared = False
 
@@ -94,7 +101,15 @@ class FormatTableWrite:
         partitions, groups = partition_groups(self.store, table)
         for group, _, numbers in split_by_bucket(table, groups, groups * 0):
             rows_of_files = take_rows(table, numbers).select([f.name for f in self._fields])
-            self._write_partition(partitions[group], rows_of_files)
+            partition = partitions[group]
+            if partition in self._open or (
+                partition not in self._waiting_partitions and len(self._open) < self._max_open
+            ):
+                self._write_partition(partition, rows_of_files)
+                continue
+            number = self._waiting_partitions.setdefault(partition, len(self._waiting_partitions))
+            self._waiting = self._waiting or WaitingRows(self.store)
+            self._waiting.add(rows_of_files, np.full(len(numbers), number))
 
     def _write_partition(self, partition: bytes, rows: pa.Table) -> None:
         opened = self._open.get(partition)
@@ -125,6 +140,14 @@ class FormatTableWrite:
         try:
             for partition in list(self._open):
                 self._finish_file(partition)
+            if self._waiting is not None:
+                partitions = list(self._waiting_partitions)
+                for number, tables in self._waiting.by_writer():
+                    for rows in tables:
+                        self._write_partition(partitions[number], rows)
+                    if partitions[number] in self._open:
+                        self._finish_file(partitions[number])
+                self._waiting.close()
         except BaseException:
             self.abort()
             raise
@@ -139,6 +162,8 @@ class FormatTableWrite:
         for _, writer, _ in self._open.values():
             writer.abort()
         self._open = {}
+        if self._waiting is not None:
+            self._waiting.close()
         delete_staged(self.store, self._files)
         self._prepared = True
 

@@ -32,7 +32,7 @@ from paimon_nb.table.read.store import POSTPONE_BUCKET, TableStore, in_threads_o
 from paimon_nb.table.write.cluster import Order, OrderedRows
 from paimon_nb.table.write.cross_partition import CrossPartition
 from paimon_nb.table.write.data_file_writer import FileTarget, write_key_values
-from paimon_nb.table.write.dedicated_files import open_append_writer
+from paimon_nb.table.write.dedicated_files import dedicated_fields, open_append_writer
 from paimon_nb.table.write.dynamic_bucket import DynamicBuckets
 from paimon_nb.table.write.input_rows import (
     Kinds,
@@ -49,6 +49,7 @@ from paimon_nb.table.write.input_rows import (
 from paimon_nb.table.write.publish.abort import abort_messages
 from paimon_nb.table.write.publish.attempt import manifest_format
 from paimon_nb.table.write.publish.changes import CommitMessage
+from paimon_nb.table.write.waiting_rows import WaitingRows, max_open_writers
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -289,6 +290,10 @@ class TableWrite:
         dynamic = is_dynamic(store) and not crossing
         self._dynamic = DynamicBuckets(store, ignore_existing=overwrite) if dynamic else None
         self._writers: dict[BucketKey, Writer] = {}
+        self._max_open = 0 if store.has_keys else max_open_writers(store, 1 + len(dedicated_fields(store)))
+        self._waiting: WaitingRows | None = None
+        self._waiting_keys: dict[BucketKey, int] = {}
+        """The number of each bucket whose rows wait until the files of others are closed."""
         self._buffered, self._buffer_size = 0, max(1, store.options.get(opt.WRITE_BUFFER_SIZE))
         self._done = False
         self._prepared: list[CommitMessage] | None = None
@@ -328,8 +333,17 @@ class TableWrite:
         else:
             partitions, groups = partition_groups(self.store, rows)
             buckets = self._assign_buckets(rows, partitions, groups)
+        waiting: list[np.ndarray] = []
+        owners: list[np.ndarray] = []
         for group, bucket, numbers in split_by_bucket(rows, groups, buckets):
-            self._buffer_rows(partitions[group], bucket, take_rows(rows, numbers), codes[numbers])
+            number = self._waiting_number((partitions[group], bucket))
+            if number is None:
+                self._buffer_rows(partitions[group], bucket, take_rows(rows, numbers), codes[numbers])
+            else:
+                waiting.append(numbers)
+                owners.append(np.full(len(numbers), number))
+        if waiting:
+            self._let_wait(take_rows(rows, np.concatenate(waiting)), np.concatenate(owners))
 
     def write_bucket(self, partition: bytes, bucket: int, rows: pa.Table, kinds: np.ndarray) -> None:
         """Write rows of one bucket, which were shuffled before, for example in Spark tasks.
@@ -345,7 +359,11 @@ class TableWrite:
         """
         self._check_open()
         self.row_count += rows.num_rows
-        self._buffer_rows(partition, bucket, rows, kinds)
+        number = self._waiting_number((partition, bucket))
+        if number is None:
+            self._buffer_rows(partition, bucket, rows, kinds)
+        else:
+            self._let_wait(rows, np.full(rows.num_rows, number))
 
     # -- messages out
 
@@ -394,6 +412,8 @@ class TableWrite:
         if self._prepared is not None:
             abort_messages(self.store, self._prepared)
             return
+        if self._waiting is not None:
+            self._waiting.close()
         for writer in self._writers.values():
             writer.abort()
 
@@ -439,6 +459,16 @@ class TableWrite:
             max(self._writers.values(), key=lambda w: w.buffered).flush()
             self._buffered = sum(w.buffered for w in self._writers.values())
 
+    def _waiting_number(self, key: BucketKey) -> int | None:
+        """The number of a bucket whose rows have to wait, because too many files are open; None if it has or gets a writer."""
+        if not self._max_open or key in self._writers or len(self._writers) < self._max_open:
+            return None
+        return self._waiting_keys.setdefault(key, len(self._waiting_keys))
+
+    def _let_wait(self, rows: pa.Table, numbers: np.ndarray) -> None:
+        self._waiting = self._waiting or WaitingRows(self.store)
+        self._waiting.add(rows, numbers)
+
     def _check_retraction(self, rows: pa.Table, kinds: np.ndarray) -> None:
         """Raises UnsupportedOperation for a retraction that the merge engine does not accept: no compaction could merge it."""
         found = np.flatnonzero((kinds == UPDATE_BEFORE) | (kinds == DELETE))[:1]
@@ -476,6 +506,18 @@ class TableWrite:
             )
 
     def _prepare_messages(self) -> list[CommitMessage]:
+        messages = self._finish_writers()
+        if self._waiting is not None:  # no other file is open now
+            keys = list(self._waiting_keys)
+            for number, tables in self._waiting.by_writer():
+                writer = self._writer_for(*keys[number])
+                for rows in tables:
+                    writer.write(rows, np.zeros(rows.num_rows, np.int8))
+                messages.append(self._prepare_message(keys[number], writer))
+            self._waiting.close()
+        return messages
+
+    def _finish_writers(self) -> list[CommitMessage]:
         """Buckets are independent, and sorting and encoding release the GIL, so several run in parallel."""
         waits = self.store.fs.is_object_store
         if len(self._writers) <= 1 or (self.row_count < _FEW_ROWS and not waits):

@@ -14,9 +14,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 _SLICE_ROWS = 8192
+_MAX_RUNS = 64
+"""Runs that are merged at once: each needs an open file."""
 
 
 class ExternalSort:
@@ -35,6 +37,7 @@ class ExternalSort:
         self._bytes = 0
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._runs: list[Path] = []
+        self._written = 0
 
     def __enter__(self) -> Self:
         return self
@@ -80,10 +83,21 @@ class ExternalSort:
             self._folder = tempfile.TemporaryDirectory(prefix="paimon-sort-")
         table = self._sort_tables(self._waiting)
         self._waiting, self._bytes = [], 0
-        path = Path(self._folder.name) / f"run-{len(self._runs)}"
-        with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_stream(sink, table.schema) as out:
-            out.write_table(table, max_chunksize=_SLICE_ROWS)
-        self._runs.append(path)
+        if len(self._runs) == _MAX_RUNS:
+            merged = self._write_run(self._merge_runs(), table.schema)
+            for path in self._runs:
+                path.unlink()
+            self._runs = [merged]
+        self._runs.append(self._write_run([table], table.schema))
+
+    def _write_run(self, tables: Iterable[pa.Table], schema: pa.Schema) -> Path:
+        assert self._folder is not None
+        self._written += 1
+        path = Path(self._folder.name) / f"run-{self._written}"
+        with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_stream(sink, schema) as out:
+            for table in tables:
+                out.write_table(table, max_chunksize=_SLICE_ROWS)
+        return path
 
     def _merge_runs(self) -> Iterator[pa.Table]:
         """Up to the smallest last key of the open slices all rows are known: sort that part and continue."""
