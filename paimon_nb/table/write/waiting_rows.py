@@ -30,10 +30,10 @@ _WRITER, _ARRIVAL = "_WRITER_", "_ARRIVAL_"
 
 def max_open_writers(store: TableStore, files_per_writer: int = 1) -> int:
     """How many writers of a table may have open files at once: `write-max-writers-to-spill`, within the process's limit."""
-    wanted = _OPEN_WRITERS
+    limit = _OPEN_WRITERS
     if store.options.has(opt.WRITE_MAX_WRITERS_TO_SPILL):
-        wanted = store.options.get(opt.WRITE_MAX_WRITERS_TO_SPILL)
-    return max(1, min(wanted, _descriptors() // _SHARE_OF_DESCRIPTORS) // files_per_writer)
+        limit = store.options.get(opt.WRITE_MAX_WRITERS_TO_SPILL)
+    return max(1, min(limit, _descriptors() // _SHARE_OF_DESCRIPTORS) // files_per_writer)
 
 
 def _descriptors() -> int:
