@@ -19,6 +19,7 @@ from paimon_nb.base.errors import (
     CommitGaveUp,
     DatabaseNotFound,
     InvalidName,
+    MissingFile,
     PaimonError,
     TableNotFound,
     UnsupportedOperation,
@@ -29,6 +30,7 @@ from paimon_nb.base.override import override
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.api import Catalog, undo_after
 from paimon_nb.catalog.metastore import DB_SUFFIX, Metastore
+from paimon_nb.catalog.moved_files import files_below, move_leftovers_to_trash, move_to_trash, undo_creation
 from paimon_nb.catalog.new_tables import NewTableRules, check_new_database
 from paimon_nb.catalog.replacement import NextSchema, OtherTable
 from paimon_nb.format.schema import (
@@ -277,19 +279,27 @@ class WarehouseCatalog(Catalog):
         if self.metastore.has_table(name):
             return False
         path = self.metastore.new_table_path(name, schema.options)
-        created = bool(schema.fields) and new_schema_directory(self._fs_of(name, path), path, schema).create(schema)
+        fs, external = self._fs_of(name, path), self.metastore.makes_external(schema.options)
+        is_ours = not external and schema.options.get("type") != FORMAT_TABLE
+        # Listed before the schema file exists: nothing of it can belong to the new table.
+        leftovers = files_below(fs, path) if is_ours else []
+        schemas = new_schema_directory(fs, path, schema)
+        created = bool(schema.fields) and schemas.create(schema)
         if not created:
-            if not self.metastore.makes_external(schema.options):
+            if not external:
                 return False
             schema = self._existing_schema(path, schema)
         try:
+            if created and leftovers:
+                stored_name = self.metastore.stored_name(name).table
+                move_leftovers_to_trash(fs, path, leftovers, f"{self._trash_path(name.database)}/{stored_name}")
             added = self.metastore.add_table(name, schema)
         except BaseException:
             if created:
-                self._fs_for_paths(path).delete_tree(path)
+                undo_creation(fs, path, schemas, schema)
             raise
         if not added and created:
-            self._fs_for_paths(path).delete_tree(path)
+            undo_creation(fs, path, schemas, schema)
         return added
 
     def _existing_schema(self, path: str, schema: TableSchema) -> TableSchema:
@@ -337,14 +347,15 @@ class WarehouseCatalog(Catalog):
         try:
             if purge and fs.is_object_store:
                 fs.delete_tree(path)
-            elif fs.exists(path):
+            else:
                 # Moved, not deleted, so that UNDROP TABLE can restore it.
-                fs.make_dirs(self._trash_path(name.database))
-                stored_name = self.metastore.stored_name(name).table
-                trashed = posixpath.join(self._trash_path(name.database), f"{stored_name}@{clock.now_ms()}")
-                trashed += _PURGED if purge else ""
-                fs.move(path, trashed)
-                dropped = _Dropped(path, trashed, schema)
+                dropped = _Dropped(path, self._move_to_trash(name, fs, path, purge=purge), schema)
+        except MissingFile:
+            if not self.metastore.schema_is_entry:
+                return dropped
+            if if_exists:  # another session dropped or renamed it in the meantime
+                return None
+            raise self._no_table(name) from None
         except BaseException as error:
             undo_after(error, f"table {name} is not in the catalog any more", lambda: self._restore(name, dropped))
             raise
@@ -363,6 +374,12 @@ class WarehouseCatalog(Catalog):
             fs.move(dropped.trashed, dropped.path)
         if dropped.schema is not None:
             self.metastore.add_table(name, dropped.schema)
+
+    def _move_to_trash(self, name: Identifier, fs: FileIO, path: str, *, purge: bool) -> str:
+        """Move a table's directory to the trash, from where UNDROP TABLE restores it: in one step, unlike a deletion."""
+        trash, stored_name = self._trash_path(name.database), self.metastore.stored_name(name).table
+        fs.make_dirs(trash)
+        return move_to_trash(fs, path, f"{trash}/{stored_name}", _PURGED if purge else "")
 
     def _delete_external_files(self, name: Identifier, path: str) -> None:
         from paimon_nb.table.write.maintenance.external_files import delete_external_files_of_purged_table
@@ -428,6 +445,8 @@ class WarehouseCatalog(Catalog):
             self.metastore.rename_table(target, source)
             if isinstance(error, FileExistsError):
                 raise taken from None
+            if isinstance(error, MissingFile):  # another session dropped or renamed it in the meantime
+                raise self._no_table(source) from None
             raise
 
     def alter_table(self, name: Identifier, changes: Sequence[Change]) -> TableSchema:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.lazy_imports import lazy_getattr
-from paimon_nb.fs.api import FileIO, FileSink, FileStatus, OutputFile
+from paimon_nb.fs.api import DirectoryPin, FileIO, FileSink, FileStatus, OutputFile
 from paimon_nb.fs.local import LocalFileIO, without_scheme
 from paimon_nb.fs.open import open_fs
 from paimon_nb.fs.rooted import RootedFileIO, external_roots
@@ -19,6 +19,7 @@ else:
     )
 
 __all__ = [
+    "DirectoryPin",
     "FileIO",
     "FileSink",
     "FileStatus",

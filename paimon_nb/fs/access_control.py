@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, Self
 
 from paimon_nb.fs.rooted import RootedFileIO
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from paimon_nb.fs.api import OutputFile
+    from paimon_nb.fs.api import DirectoryPin, OutputFile
 
 _READERS_OWN = "/consumer/"
 """Directory of stream consumers, which readers may write."""
@@ -31,6 +31,11 @@ class GuardedFileIO(RootedFileIO):
     def __init__(self, rooted: RootedFileIO, policy: AccessPolicy) -> None:
         super().__init__(rooted, rooted.root, rooted.roots[1:])
         self._rooted, self._policy = rooted, policy  # `rooted` and not its `inner`: it may add locks
+
+    def pinned(self, pin: DirectoryPin) -> Self:
+        view = super().pinned(pin)
+        view._rooted = self._rooted.pinned(pin)
+        return view
 
     def _fs_if_allowed(self, path: str) -> RootedFileIO:
         if _READERS_OWN in path:

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from paimon_nb.base.errors import MissingFile
+from paimon_nb.base.errors import MissingFile, TableReplaced
 from paimon_nb.base.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -31,6 +31,37 @@ class FileStatus:
     def name(self) -> str:
         """Last segment of the path."""
         return posixpath.basename(self.path.rstrip("/"))
+
+
+@dataclass(frozen=True, slots=True)
+class DirectoryPin:
+    """A directory as it was when it was opened: a file in it whose content never changes tells it from another one at its path."""
+
+    root: str
+    marker: str
+    """Path of that file below `root`."""
+    content: bytes
+    """Of that file."""
+
+    def path_below(self, path: str) -> str | None:
+        """The path relative to `root`, '' for `root` itself; None for a path elsewhere."""
+        if path == self.root:
+            return ""
+        prefix = self.root + "/"
+        return path[len(prefix) :] if path.startswith(prefix) else None
+
+    def guards(self, path: str) -> bool:
+        """Whether a change of this path needs the directory: of all below `root` but the marker, which makes it."""
+        return self.path_below(path) not in (None, self.marker)
+
+    def replaced(self, now: bytes | None) -> TableReplaced:
+        """The error for a directory whose marker is now another one, or missing (None)."""
+        return TableReplaced(
+            f"{posixpath.basename(self.root)}: the table was "
+            f"{'dropped and created again' if now else 'dropped or renamed'} since it was opened; nothing was changed",
+            hint="open the table again by its current name; write uncommitted rows again",
+            path=self.root,
+        )
 
 
 class OutputFile(ABC):
@@ -95,6 +126,15 @@ class FileIO(ABC):
 
     is_object_store: bool = False
     """Whether a rename is a copy: catalogs then lock for each commit, as in Java."""
+
+    def pinned(self, pin: DirectoryPin) -> FileIO:
+        """The same files, for the one who opened the directory of `pin`.
+
+        Changes below it are made in that very directory or raise TableReplaced: it is not created again after it was
+        renamed or dropped, and nothing is changed in another one that took its path. Only files with unique names
+        (`object_cache.is_immutable`) are written and deleted without a look at the marker.
+        """
+        return self
 
     @abstractmethod
     def read(self, path: str) -> bytes:

@@ -4,21 +4,45 @@ from __future__ import annotations
 
 import io
 import threading
-from typing import Any
+from typing import Any, Self
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import MissingFile
 from paimon_nb.base.override import override
-from paimon_nb.fs.api import FileIO, FileStatus, OutputFile
+from paimon_nb.fs.api import DirectoryPin, FileIO, FileStatus, OutputFile
+from paimon_nb.fs.object_cache import is_immutable
 
 
 class MemoryFileIO(FileIO):
-    """A dictionary of paths to bytes."""
+    """A dictionary of paths to bytes. A pinned view shares everything with the original but the pin."""
+
+    __slots__ = ("_pin",)
 
     def __init__(self) -> None:
+        self._pin: DirectoryPin | None = None
         self._lock = threading.RLock()
         self._files: dict[str, tuple[bytes, int]] = {}
         self._dirs: set[str] = set()
+
+    def pinned(self, pin: DirectoryPin) -> Self:
+        view = object.__new__(type(self))
+        view.__dict__ = self.__dict__
+        view._pin = pin
+        return view
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, MemoryFileIO) and other.__dict__ is self.__dict__
+
+    def __hash__(self) -> int:
+        return id(self.__dict__)
+
+    def _check_pin(self, path: str) -> None:
+        """Raise TableReplaced for a change below the pinned directory if another one, or none, is at its path."""
+        pin = self._pin
+        if pin is not None and pin.guards(path):
+            now = self._files.get(f"{pin.root}/{pin.marker}", (None, 0))[0]
+            if now != pin.content:
+                raise pin.replaced(now)
 
     def read(self, path: str) -> bytes:
         with self._lock:
@@ -33,6 +57,7 @@ class MemoryFileIO(FileIO):
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
         with self._lock:
+            self._check_pin(path)
             if path in self._files:
                 return False
             self._files[path] = (bytes(data), clock.now_ms())
@@ -41,6 +66,7 @@ class MemoryFileIO(FileIO):
     @override
     def overwrite(self, path: str, data: bytes, *, durable: bool = True) -> None:
         with self._lock:
+            self._check_pin(path)
             self._files[path] = (bytes(data), clock.now_ms())
 
     def create(self, path: str) -> OutputFile:
@@ -76,11 +102,15 @@ class MemoryFileIO(FileIO):
 
     def delete(self, path: str) -> bool:
         with self._lock:
+            if not is_immutable(path):
+                self._check_pin(path)
             return self._files.pop(path, None) is not None
 
     def delete_tree(self, path: str) -> None:
         prefix = path.rstrip("/") + "/"
         with self._lock:
+            if self._pin is None or path != self._pin.root:
+                self._check_pin(path)
             self._files = {k: v for k, v in self._files.items() if k != path and not k.startswith(prefix)}
             self._dirs = {d for d in self._dirs if d != path and not d.startswith(prefix)}
 
@@ -97,6 +127,8 @@ class MemoryFileIO(FileIO):
 
     def move(self, source: str, target: str) -> None:
         with self._lock:
+            if self._pin is None or source != self._pin.root:
+                self._check_pin(source)
             if self.exists(target):
                 raise FileExistsError(target)
             if not self.exists(source):

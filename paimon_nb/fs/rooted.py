@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import posixpath
 import stat
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
 
 from paimon_nb.base.errors import OutsideWarehouse
-from paimon_nb.fs.api import FileIO, FileStatus, OutputFile
+from paimon_nb.fs.api import DirectoryPin, FileIO, FileStatus, OutputFile
 from paimon_nb.fs.local import without_scheme
 
 if TYPE_CHECKING:
@@ -39,17 +41,23 @@ class RootedFileIO(FileIO):
         self.is_object_store = self.inner.is_object_store
         self._local = self.inner.local_path(root) is not None
         self.root = self._absolute_path(root)
-        self.roots = tuple(self._absolute_path(r) for r in (root, *extra_roots))
+        self.roots = [self._absolute_path(r) for r in (root, *extra_roots)]  # lists: pinned views share them
         # Resolved once: a link inside the root that leads outside is an escape; a root behind a link is not.
-        self._real_roots = tuple(os.path.realpath(r) for r in self.roots) if self._local else self.roots
+        self._real_roots = [os.path.realpath(r) for r in self.roots] if self._local else self.roots
+
+    def pinned(self, pin: DirectoryPin) -> Self:
+        view = copy.copy(self)
+        view.inner = self.inner.pinned(replace(pin, root=self._checked_path(pin.root)))
+        return view
 
     def allow(self, roots: Iterable[str]) -> list[str]:
         """Allow more places of this file system, for the lifetime of this object. Returns those that were not allowed before."""
         found = [r for r in roots if self._is_of_this_file_system(r)]
         new = [r for r in found if self._absolute_path(r) not in self.roots]
-        added = tuple(self._absolute_path(r) for r in new)
+        added = [self._absolute_path(r) for r in new]
         self.roots += added
-        self._real_roots += tuple(os.path.realpath(r) for r in added) if self._local else added
+        if self._local:
+            self._real_roots += [os.path.realpath(r) for r in added]
         return new
 
     def _is_of_this_file_system(self, root: str) -> bool:

@@ -12,7 +12,7 @@ from paimon_nb.workbench import connect
 
 
 def watched(monkeypatch) -> tuple[set[int], list[tuple[str, set[int]]]]:
-    """(inodes synced so far, (path, inodes that had been synced) of each publication)."""
+    """(inodes synced so far, (name, inodes that had been synced) of each publication)."""
     synced: set[int] = set()
     seen: list[tuple[str, set[int]]] = []
     fsync, link = os.fsync, os.link
@@ -21,9 +21,9 @@ def watched(monkeypatch) -> tuple[set[int], list[tuple[str, set[int]]]]:
         fsync(handle)
         synced.add(os.fstat(handle).st_ino)
 
-    def linking(source: str, target: str) -> None:
-        seen.append((target, set(synced)))
-        link(source, target)
+    def linking(source: str, target: str, **folders: int) -> None:
+        seen.append((Path(target).name, set(synced)))
+        link(source, target, **folders)
 
     monkeypatch.setattr(os, "fsync", syncing)
     monkeypatch.setattr(os, "link", linking)
@@ -38,7 +38,7 @@ def test_of_any_file(tmp_path: Path, monkeypatch) -> None:
     synced, seen = watched(monkeypatch)
     head = f"{tmp_path}/b/head"
     assert fs.sync_and_put_if_absent(names, head, b"names") is True
-    assert [path for path, _ in seen] == [head]
+    assert [name for name, _ in seen] == ["head"]
     assert {Path(p).stat().st_ino for p in [*names, head]} <= seen[0][1]
     assert (tmp_path / "b").stat().st_ino in synced
     assert (fs.sync_and_put_if_absent(names, head, b"others"), fs.read(head)) == (False, b"names")
@@ -51,7 +51,7 @@ def test_of_a_snapshot(tmp_path: Path, monkeypatch) -> None:
     table = wb.table("t")
     _, seen = watched(monkeypatch)
     table.upsert(pa.table({"k": pa.array(range(50), pa.int64()), "v": ["x"] * 50}))
-    [done] = [inodes for path, inodes in seen if path.endswith("/snapshot/snapshot-1")]
+    [done] = [inodes for name, inodes in seen if name == "snapshot-1"]
     files = [p for folder in ("manifest", "bucket-*", "snapshot") for p in Path(table.path).glob(f"{folder}/*")]
     named = [p for p in files if p.name not in ("LATEST", "EARLIEST")]
     assert len(named) == 2 + 3 + 1

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import islice, product
@@ -32,9 +33,33 @@ _PATH_EVENTS = {
 }  # fmt: skip
 
 
+_FOLDER_OF = {"os.mkdir": 2, "os.rmdir": 1, "os.remove": 1, "os.rename": 2, "os.link": 2, "shutil.rmtree": 1}
+"""Where the arguments of an event have the descriptor of the directory that the first path is relative to."""
+_opening = threading.local()
+_really_open = os.open
+
+
+def _opened(path, flags, mode=0o777, *, dir_fd=None):
+    """`os.open`, whose event does not tell the descriptor."""
+    _opening.folder = dir_fd
+    try:
+        return _really_open(path, flags, mode, dir_fd=dir_fd)
+    finally:
+        _opening.folder = None
+
+
 def _hook(event: str, arguments: tuple) -> None:
-    if _watched is not None and event in _PATH_EVENTS:
-        _watched.extend((event, os.fspath(a)) for a in arguments[: _PATH_EVENTS[event]] if isinstance(a, str | Path))
+    if _watched is None or event not in _PATH_EVENTS:
+        return
+    at = _FOLDER_OF.get(event)
+    folders = arguments[at:] if at is not None else (getattr(_opening, "folder", None),)
+    for number, path in enumerate(arguments[: _PATH_EVENTS[event]]):
+        if isinstance(path, str | Path):
+            folder = folders[min(number, len(folders) - 1)]
+            inside = Path(f"/proc/self/fd/{folder}").readlink() if isinstance(folder, int) and folder >= 0 else ""
+            _watched.append(
+                (event, f"{inside}/{path}" if inside and not os.fspath(path).startswith("/") else os.fspath(path))
+            )
 
 
 sys.addaudithook(_hook)  # the interpreter tells every call that touches a path, whoever makes it
@@ -44,10 +69,11 @@ sys.addaudithook(_hook)  # the interpreter tells every call that touches a path,
 def watching() -> Iterator[list[tuple[str, str]]]:
     global _watched
     _watched = seen = []
+    os.open = _opened
     try:
         yield seen
     finally:
-        _watched = None
+        _watched, os.open = None, _really_open
 
 
 def statements(name: str) -> list[str]:

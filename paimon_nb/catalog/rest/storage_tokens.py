@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from paimon_nb.base import clock
 from paimon_nb.catalog.rest.authorizer import renew_at
-from paimon_nb.fs import FileIO, FileStatus, OutputFile, open_fs
+from paimon_nb.fs import DirectoryPin, FileIO, FileStatus, OutputFile, open_fs
 
 if TYPE_CHECKING:
     import builtins
@@ -34,7 +35,18 @@ class TokenFileIO(FileIO):
         self._token: StorageToken | None = None
         self._renew_ms = 0
         self._opened: FileIO | None = None
+        self._pin: DirectoryPin | None = None
         self.is_object_store = self._fs_with_token.is_object_store
+
+    def pinned(self, pin: DirectoryPin) -> Self:
+        view = copy.copy(self)
+        view._pin = pin
+        view._opened = self._fs_with_token.pinned(pin)
+        return view
+
+    def _open(self, token: StorageToken) -> FileIO:
+        opened = open_fs(self._path, {**self._options, **token.options})
+        return opened if self._pin is None else opened.pinned(self._pin)
 
     @property
     def _fs_with_token(self) -> FileIO:
@@ -45,7 +57,7 @@ class TokenFileIO(FileIO):
                 token = self._api.storage_token(self._name)
                 self._renew_ms = renew_at(token.expires_ms, now)
                 if self._opened is None or self._token is None or token.options != self._token.options:
-                    self._opened = open_fs(self._path, {**self._options, **token.options})
+                    self._opened = self._open(token)
                 self._token = token
             return self._opened
 
@@ -65,7 +77,7 @@ class TokenFileIO(FileIO):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _lock=threading.Lock(), _opened=None)
         if self._token is not None and clock.now_ms() < self._renew_ms:
-            self._opened = open_fs(self._path, {**self._options, **self._token.options})
+            self._opened = self._open(self._token)
 
     def read(self, path: str) -> bytes:
         return self._fs_with_token.read(path)

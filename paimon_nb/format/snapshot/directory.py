@@ -8,7 +8,14 @@ import time
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.base.errors import CorruptFile, MissingFile, ReadError, SnapshotNotFound, StoreError
+from paimon_nb.base.errors import (
+    CorruptFile,
+    MissingFile,
+    ReadError,
+    SnapshotNotFound,
+    StoreError,
+    TableReplaced,
+)
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.metadata_json import JsonObject, java_json
 
@@ -181,6 +188,8 @@ def write_hint(fs: FileIO, directory: str, name: str, value: int) -> None:
         try:
             fs.overwrite(posixpath.join(directory, name), str(value).encode(), durable=False)
             return
+        except TableReplaced:
+            return  # the hint would be that of another table
         except (MissingFile, StoreError, OSError):
             time.sleep(_PAUSE_S * attempt)
 

@@ -29,6 +29,7 @@ from paimon_nb.format.schema import (
 )
 from paimon_nb.format.snapshot import SnapshotDirectory
 from paimon_nb.format.types import is_blob_type, is_opaque
+from paimon_nb.fs import DirectoryPin
 from paimon_nb.options import TABLE_OPTIONS, TableOptions
 from paimon_nb.options import table as opt
 from paimon_nb.options.read import SCAN_PARTITIONS
@@ -115,15 +116,14 @@ class TableStore:
         """
         root = root.rstrip("/")
         branch_root = _branch_root(fs, root, branch)
-        schemas = SchemaDirectory(fs, branch_root)
-        newest, first = in_threads_on_object_store(
-            fs, schemas.latest_id, lambda: _read_if_present(fs, _first_schema_path(root))
-        )
+        schemas, marker = SchemaDirectory(fs, branch_root), _first_schema_path(root)
+        newest, first = in_threads_on_object_store(fs, schemas.latest_id, lambda: _read_if_present(fs, marker))
         if newest is None and branch == MAIN_BRANCH:
             hidden = hidden_schema_directory(fs, root)  # of a format table
             newest = hidden.latest_id()
             if newest is not None:
-                schemas, first = hidden, _read_if_present(fs, hidden.path(0))
+                schemas, marker = hidden, hidden.path(0)
+                first = _read_if_present(fs, marker)
         elif newest == 0 and branch_root == root and first is not None:
             schemas.hold(0, first)
         schema = None if newest is None else schemas.get(newest)
@@ -136,6 +136,8 @@ class TableStore:
                     path=root,
                 )
             raise TableNotFound(f"no Paimon table at {root}", hint="check the path, or CREATE TABLE first", path=root)
+        if first:
+            fs = schemas.fs = fs.pinned(DirectoryPin(root, marker.removeprefix(f"{root}/"), first))
         store = cls(fs, root, branch, schema, first or b"")
         store.__dict__["schemas"] = schemas  # the cached property: `is_current` compares with what was read here
         return store.copy(dynamic) if dynamic else store
@@ -273,6 +275,8 @@ class TableStore:
         if self.is_format_table and branch == self.branch and not self.first_schema:
             return self  # the catalog server has its schema
         found = TableStore.open(self.fs, self.root, branch, self.dynamic)
+        if self.first_schema and found.first_schema != self.first_schema:
+            raise self._replaced_error(found.first_schema)
         versions = self.versions.on_branch(branch) if self.versions is not None else None
         return replace(
             found, watcher=self.watcher, iceberg_catalog=self.iceberg_catalog, rights=self.rights, versions=versions,
@@ -331,11 +335,10 @@ class TableStore:
         """Raise TableReplaced if the table at this path is not the one that was opened."""
         now = _read_if_present(self.fs, self._first_schema_path)
         if self.first_schema and (now or b"") != self.first_schema:
-            raise TableReplaced(
-                f"{self.name}: the table was dropped{' and created again' if now else ''} since it was opened",
-                hint="open the table again; write uncommitted rows again",
-                path=self.root,
-            )
+            raise self._replaced_error(now)
+
+    def _replaced_error(self, now: bytes | None) -> TableReplaced:
+        return DirectoryPin(self.root, self._first_schema_path, self.first_schema).replaced(now)
 
     def latest(self) -> Snapshot | None:
         """The newest snapshot on disk; None for a table without one.

@@ -1,0 +1,61 @@
+"""Files of tables that are dropped, and of those that are created where files were left: moved to the trash, never deleted."""
+
+from __future__ import annotations
+
+import logging
+import posixpath
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from paimon_nb.base import clock
+from paimon_nb.base.errors import MissingFile
+from paimon_nb.fs import DirectoryPin
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paimon_nb.format.schema import SchemaDirectory, TableSchema
+    from paimon_nb.fs import FileIO
+
+log = logging.getLogger(__name__)
+
+
+def move_to_trash(fs: FileIO, path: str, trash: str, suffix: str = "") -> str:
+    """Move a directory to `<trash>@<milliseconds><suffix>`. Returns the new path. Raises MissingFile."""
+    dropped_ms = clock.now_ms()
+    while True:
+        target = f"{trash}@{dropped_ms}{suffix}"
+        try:
+            fs.move(path, target)
+            return target
+        except FileExistsError:
+            dropped_ms += 1  # dropped twice in one millisecond
+
+
+def move_leftovers_to_trash(fs: FileIO, path: str, files: Sequence[str], trash: str) -> None:
+    """Move files of a former table below `path`, which a killed writer may have left: its snapshot would hide the new table's rows."""
+    target = f"{trash}.leftover@{clock.now_ms()}"
+    for file in files:
+        moved = target + file[len(path.rstrip("/")) :]
+        fs.make_dirs(posixpath.dirname(moved))
+        with suppress(MissingFile):
+            fs.move(file, moved)
+    log.warning("files of a former table in %s were moved to %s", path, target)
+
+
+def files_below(fs: FileIO, path: str) -> list[str]:
+    """Paths of all files below a directory; [] if it does not exist."""
+    found = []
+    for status in fs.list(path):
+        found += files_below(fs, status.path) if status.is_dir else [status.path]
+    return found
+
+
+def undo_creation(fs: FileIO, path: str, schemas: SchemaDirectory, schema: TableSchema) -> None:
+    """Delete the schema file that was just written, and the directories if they are empty: another table may have moved there."""
+    marker = schemas.path(schema.id)
+    fs.pinned(DirectoryPin(path, posixpath.relpath(marker, path), schema.to_json())).delete(marker)
+    folder = posixpath.dirname(marker)
+    while folder != path and fs.delete_empty_dir(folder):
+        folder = posixpath.dirname(folder)
+    fs.delete_empty_dir(path)
