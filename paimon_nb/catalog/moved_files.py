@@ -44,9 +44,11 @@ def move_leftovers_to_trash(fs: FileIO, path: str, files: Sequence[str], trash: 
 
 
 def files_below(fs: FileIO, path: str) -> list[str]:
-    """Paths of all files below a directory; [] if it does not exist."""
+    """Paths of all files below a directory, without those of writes under way; [] if it does not exist."""
     found = []
     for status in fs.list(path):
+        if status.name.startswith("."):
+            continue
         found += files_below(fs, status.path) if status.is_dir else [status.path]
     return found
 

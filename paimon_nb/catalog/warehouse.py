@@ -280,9 +280,9 @@ class WarehouseCatalog(Catalog):
             return False
         path = self.metastore.new_table_path(name, schema.options)
         fs, external = self._fs_of(name, path), self.metastore.makes_external(schema.options)
-        is_ours = not external and schema.options.get("type") != FORMAT_TABLE
+        may_have_files = external or schema.options.get("type") == FORMAT_TABLE
         # Listed before the schema file exists: nothing of it can belong to the new table.
-        leftovers = files_below(fs, path) if is_ours else []
+        leftovers = [] if may_have_files else files_below(fs, path)
         schemas = new_schema_directory(fs, path, schema)
         created = bool(schema.fields) and schemas.create(schema)
         if not created:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from abc import ABC, abstractmethod
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Protocol, Self
@@ -14,6 +15,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from contextlib import AbstractContextManager
     from types import TracebackType
+
+
+_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+
+def is_immutable(path: str) -> bool:
+    """Whether the file is never replaced: data files, manifests and index files contain a UUID in their names.
+
+    Snapshots, tags, schemas, consumers and hints do not: a rollback or another engine can replace them.
+    """
+    return _UUID.search(posixpath.basename(path)) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +47,7 @@ class FileStatus:
 
 @dataclass(frozen=True, slots=True)
 class DirectoryPin:
-    """A directory as it was when it was opened: a file in it whose content never changes tells it from another one at its path."""
+    """A directory as it was when it was opened: a file in it whose content never changes distinguishes it from another one at its path."""
 
     root: str
     marker: str
@@ -132,7 +144,7 @@ class FileIO(ABC):
 
         Changes below it are made in that very directory or raise TableReplaced: it is not created again after it was
         renamed or dropped, and nothing is changed in another one that took its path. Only files with unique names
-        (`object_cache.is_immutable`) are written and deleted without a look at the marker.
+        (`is_immutable`) are written and deleted without a look at the marker.
         """
         return self
 

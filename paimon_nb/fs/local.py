@@ -11,8 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Self
 
 from paimon_nb.base.errors import CommitError, MissingFile, NotWritable
-from paimon_nb.fs.api import FileIO, FileStatus, OutputFile
-from paimon_nb.fs.object_cache import is_immutable
+from paimon_nb.fs.api import FileIO, FileStatus, OutputFile, is_immutable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

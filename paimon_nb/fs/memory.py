@@ -9,8 +9,7 @@ from typing import Any, Self
 from paimon_nb.base import clock
 from paimon_nb.base.errors import MissingFile
 from paimon_nb.base.override import override
-from paimon_nb.fs.api import DirectoryPin, FileIO, FileStatus, OutputFile
-from paimon_nb.fs.object_cache import is_immutable
+from paimon_nb.fs.api import DirectoryPin, FileIO, FileStatus, OutputFile, is_immutable
 
 
 class MemoryFileIO(FileIO):

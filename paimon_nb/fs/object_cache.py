@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
-import re
 import threading
 from collections import OrderedDict
 from concurrent.futures import Future
@@ -17,18 +15,9 @@ SMALL_BYTES = 1 << 20
 MAX_BYTES = 256 << 20
 _ENTRY_BYTES = 500
 """Approximate bytes in memory of an entry besides its content."""
-_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 Key = tuple["Hashable", str]
 """(store, path)."""
-
-
-def is_immutable(path: str) -> bool:
-    """Whether the file is never replaced: data files, manifests and index files contain a UUID in their names.
-
-    Snapshots, tags, schemas, consumers and hints do not: a rollback or another engine can replace them.
-    """
-    return _UUID.search(posixpath.basename(path)) is not None
 
 
 class ObjectCache:

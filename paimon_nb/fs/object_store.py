@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from paimon_nb.base.errors import MissingFile, StoreError
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.override import override
-from paimon_nb.fs.api import FileIO, FileStatus, OutputFile
-from paimon_nb.fs.object_cache import MAX_BYTES, SMALL_BYTES, ObjectCache, is_immutable
+from paimon_nb.fs.api import FileIO, FileStatus, OutputFile, is_immutable
+from paimon_nb.fs.object_cache import MAX_BYTES, SMALL_BYTES, ObjectCache
 from paimon_nb.fs.s3_client import REQUESTS_AT_ONCE, S3Settings, arrow_store, client
 
 if TYPE_CHECKING:
