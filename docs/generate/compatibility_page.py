@@ -18,6 +18,8 @@ PAGE = Path(__file__).parents[1] / "compatibility.md"
 RECORDS = Path(__file__).parents[2] / "tests" / "interop" / "compatibility"
 SESSIONS = RECORDS.parent / "deliberate_differences.toml"
 """What random sessions in Flink and here may answer differently."""
+RELEASES = RECORDS.parent / "paimon_releases.toml"
+"""Where releases of Paimon give different answers."""
 ENGINES = {"flink": "Flink", "spark": "Spark"}
 """The first part of a record's file name -> the connector whose suites it records."""
 HEAD = """---
@@ -44,18 +46,35 @@ here, and compares which statements are taken, the rows of every query, and what
 differences are deliberate:
 
 """
+RELEASES_HEAD = """## Where Paimon 1.3.1 and 2.1 differ
+
+Later releases repaired wrong results of 1.3.1. The answer here is that of 2.1, in both dialects. *Change* is the pull request of
+apache/paimon. The comparisons with 1.3.1 on this page expect these differences.
+
+| what | Paimon 1.3.1 | Paimon 2.1 and here | change | test here |
+|---|---|---|---|---|
+"""
 TABLE = "| suite | cases | same | different | internal | tests here |\n|---|---|---|---|---|---|\n"
 ROW = "| {name} | {cases} | {equal} | {different} | {internal} | {tests} |\n"
 
 
 def page() -> str:
     """The whole page as Markdown."""
-    parts = [HEAD]
+    parts = [HEAD, releases()]
     for prefix, engine in ENGINES.items():
         found = list(suites(prefix))
         if found:
             parts.append(_section(engine, found))
     return "\n".join([*parts, documented_statements.section(), random_sessions()])
+
+
+def releases() -> str:
+    """The section about answers that changed between two releases of Paimon."""
+    rows = (
+        f"| {d['what']} | {d['before']} | {d['now']} | #{d['change']} | `{d['test']}` |\n"
+        for d in tomllib.loads(RELEASES.read_text())["difference"]
+    )
+    return RELEASES_HEAD + "".join(rows)
 
 
 def random_sessions() -> str:

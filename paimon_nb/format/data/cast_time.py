@@ -38,7 +38,7 @@ def cast_between_times(column: pa.Array, old: DataType, new: DataType) -> pa.Arr
     if source in STAMPS and target == "DATE":
         ms = _epoch_ms(column)
         if source == "TIMESTAMP":
-            return _from_units(_towards_zero(ms, _DAY_MS), column, pa.int32()).cast(pa.date32())
+            return _from_units(ms // _DAY_MS, column, pa.int32()).cast(pa.date32())
         return _from_units(_wall_clock_ms(ms) // _DAY_MS, column, pa.int32()).cast(pa.date32())
     if source in STAMPS and target == "TIME":
         ms = _epoch_ms(column) if source == "TIMESTAMP" else _wall_clock_ms(_epoch_ms(column))

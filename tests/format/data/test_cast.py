@@ -31,7 +31,7 @@ def test_every_cast_of_javas(zone, monkeypatch):
                 old, new = parse_type(source), parse_type(target)
                 ours = cast(old, new, text)
                 compared += 1
-                if ours != expected(new, java) and not tolerated(old, new, java, ours):
+                if ours != expected(new, java) and not tolerated(old, new, text, java, ours):
                     wrong.append((source, target, text, java, ours))
         assert wrong == []
         assert compared == 9520
@@ -56,13 +56,15 @@ def expected(new, java):
     return ReadError
 
 
-def tolerated(old, new, java, ours):
+def tolerated(old, new, text, java, ours):
     """Where we differ on purpose."""
     if "none" in java:
         # Java cannot show some types as VARCHAR(n); nothing is to be done for equal types.
         return new.root in ("CHAR", "VARCHAR") or old.bare() == new.bare() or old.root == new.root == "TIME"
     if "out" not in java:
         return False
+    if old.root == "TIMESTAMP" and new.root == "DATE":  # 1.3.1 rounds times before 1970 up, 2.1 takes their day
+        return int(ours) == int(text.split(":")[0]) // 86_400_000
     if new.root == "TIME":  # Java makes times of day that are none, and fails when it shows them
         return not 0 <= int(java["out"]) < 86_400_000 and (
             ours is ReadError or int(ours) == int(java["out"]) % 86_400_000

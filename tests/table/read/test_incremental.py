@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from write_kit import compact_all, make_table, put
 
-from paimon_nb.base.errors import BadOptionValue, PaimonError, TagNotFound, TimeTravelError
+import paimon_nb
+from paimon_nb.base.errors import BadOptionValue, BucketsChanged, PaimonError, TagNotFound, TimeTravelError
 from paimon_nb.table.read import plan_scan, read_plan
 from paimon_nb.table.tables.system import SYSTEM_TABLES
 from paimon_nb.table.write.maintenance import create_tag
@@ -143,6 +144,27 @@ def test_times(changed: TableStore) -> None:
     assert audit(spanning(times[0] - 1, times[2])) == audit(between(changed, "0,3"))
     assert audit(spanning(times[0], times[2] + 10**6, "diff")) == audit(between(changed, "1,3", "diff"))
     assert audit(spanning(times[2] + 1, times[2] + 10**6)) == []
+
+
+def test_a_difference_that_begins_before_the_first_commit(changed: TableStore) -> None:
+    """The table was empty then, so the difference is the whole state at the end. Java from 2.1."""
+    times = [changed.snapshots.get(i).time_ms for i in (1, 3)]
+    spanning = {"incremental-between-timestamp": f"{times[0] - 1},{times[1]}", "incremental-between-scan-mode": "diff"}
+    assert rows(changed.copy(spanning)) == rows(changed.copy({"scan.snapshot-id": "3"})) != []
+
+
+def test_a_difference_over_a_rescale_of_postponed_buckets(tmp_path: Path) -> None:
+    """Keys moved to other buckets, so files cannot be compared bucket by bucket; `paimon_incremental_query` compares rows."""
+    wb = paimon_nb.connect(str(tmp_path))
+    wb.run("CREATE TABLE pt (k INT, v INT, PRIMARY KEY (k) NOT ENFORCED) WITH ('bucket' = '-2')")
+    wb.run("INSERT INTO pt VALUES (1, 1), (2, 2), (3, 3), (4, 4)")
+    for call in ("compact('pt')", "create_tag('pt', 'b')", "rescale('pt', 4)", "create_tag('pt', 'c')"):
+        wb.run(f"CALL sys.{call}")
+    table = wb.table("pt")
+    with pytest.raises(BucketsChanged, match="from 1 to 4") as refused:
+        table.copy({"incremental-between": "b,c"}).to_arrow()
+    assert "paimon_incremental_query" in refused.value.hint
+    assert table.diff(1, table.latest_snapshot().id).num_rows == 4
 
 
 def test_condition_on_values_keeps_both_sides(changed: TableStore) -> None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue, BucketsChanged, SnapshotNotFound, TagNotFound, TimeTravelError
 from paimon_nb.format.manifest import ADD, Entries, as_entries, concat_entries
-from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
 from paimon_nb.table.read.live_files import group_by_bucket, read_changes
 from paimon_nb.table.read.plan.prune import Pruner
@@ -22,6 +21,7 @@ from paimon_nb.table.read.plan.snapshot_scan import (
     deletion_vectors_of,
     deletion_vectors_of_files,
     pack_bucket_into_splits,
+    plan_snapshot,
     prune_by_statistics,
     prune_live_files,
     visible_levels,
@@ -138,6 +138,8 @@ def _plan_between_times(
         return _empty_plan(store, newest, predicate)  # no commit in that time: an empty result
     start, end = last_snapshot_not_after(store, start_ms), last_snapshot_not_after(store, end_ms) or newest
     if mode == "diff":
+        if start is None and earliest.id == 1:  # before the first commit the table was empty
+            return plan_snapshot(store, end, bind_to_store(store, predicate))
         return _plan_state_diff(store, start or earliest, end, predicate)
     first = earliest.id - 1 if start is None else start.id
     mode = effective_mode(store, mode)
@@ -233,11 +235,12 @@ def _plan_state_diff(
     bound = bind_to_store(store, predicate)
     if start.id == end.id:
         return ScanPlan(store, end, (), ScanReport(), bound)
-    _check_same_bucket_count(store, start, end)
     by_key = conjuncts_on_key(store, bound)
     pruner = Pruner(store, by_key, independent=False)
     after = prune_live_files(store, end, pruner, visible_levels(store))
     before = prune_live_files(store, start, Pruner(store, by_key, independent=False), visible_levels(store))
+    if store.options.get(opt.BUCKET) != -1:
+        _check_same_bucket_count(store, (start, before), (end, after))
     common = {e.identity for e in after} & {e.identity for e in before}
     # Files of both states cannot differ (Java skips them too).
     after = as_entries(e for e in after if e.identity not in common)
@@ -271,14 +274,21 @@ def _plan_state_diff(
     return ScanPlan(store, end, tuple(splits), pruner.funnel(), bound)
 
 
-def _check_same_bucket_count(store: TableStore, start: Snapshot, end: Snapshot) -> None:
-    if start.schema_id == end.schema_id:
-        return
-    counts = [TableOptions(store.schemas.get(s.schema_id).options).get(opt.BUCKET) for s in (start, end)]
-    if counts[0] != counts[1]:
+def _check_same_bucket_count(store: TableStore, start: tuple[Snapshot, Entries], end: tuple[Snapshot, Entries]) -> None:
+    """Files of a key are in the same bucket only if its partition has as many buckets in both states. As Java from 2.1.
+
+    Postponed rows have no bucket yet, and their files are not counted.
+    """
+    old, new = (
+        {partition: total for (partition, _, total), _ in group_by_bucket(entries) if total > 0}
+        for _, entries in (start, end)
+    )
+    changed = [(old[p], new[p]) for p in old.keys() & new.keys() if old[p] != new[p]]
+    if changed:
+        before, after = changed[0]
         raise BucketsChanged(
-            f"{store.name}: the number of buckets changed from {counts[0]} to {counts[1]} between the two states",
+            f"{store.name}: the number of buckets changed from {before} to {after} between the two states",
             hint="use SELECT * FROM paimon_incremental_query(...), which compares the rows of the two states",
-            start=start.id,
-            end=end.id,
+            start=start[0].id,
+            end=end[0].id,
         )
