@@ -54,6 +54,13 @@ def test_the_page_of_compatibility_has_every_suite_and_difference() -> None:
         assert [d["case"] for d in suite.get("different", ()) if f"`{d['case']}`" not in page] == []
 
 
+def test_the_page_of_compatibility_has_every_answer_that_a_release_changed() -> None:
+    changed = tomllib.loads(compatibility_page.RELEASES.read_text())["difference"]
+    assert compatibility_page.releases() in compatibility_page.PAGE.read_text()
+    assert compatibility_page.releases().count("\n| ") == len(changed) + 1
+    assert [d["test"] for d in changed if not (ROOT / d["test"]).is_file()] == []
+
+
 def test_the_page_of_compatibility_has_every_difference_of_random_sessions() -> None:
     section = compatibility_page.random_sessions()
     known = tomllib.loads(compatibility_page.SESSIONS.read_text())["difference"]
