@@ -87,6 +87,9 @@ def paimon_error_of_spark(
     """The `PaimonError` for an exception of Spark; None for other exceptions."""
     if isinstance(error, PaimonError):
         return error
+    known = vars(error).get("paimon_error")  # of a `ReadableStreamError`
+    if isinstance(known, PaimonError):
+        return known
     if not _is_spark(error):
         return None
     whole = _text_with_causes(error)

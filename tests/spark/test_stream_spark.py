@@ -300,6 +300,10 @@ def test_a_checkpoint_of_another_table_is_refused(wb, tmp_path):
     with pytest.raises(StreamingQueryException) as error:
         run("u", "b", "c")
     assert isinstance(paimon_error_of_spark(error.value), TableReplaced)
+    text = str(error.value)  # ours first, with the next step, and no stack trace
+    assert text.startswith("TableReplaced: default.u: the checkpoint belongs to another table")
+    assert "hint: start the stream with a new checkpoint location" in text
+    assert len(text) < 400
 
 
 @pytest.mark.nightly
@@ -358,6 +362,47 @@ def test_available_now_reads_all_that_was_there_in_micro_batches_of_the_limit(wb
     assert (query.isActive, query.exception(), wb.table("target").to_arrow().num_rows) == (False, None, 11)
     third = run()
     assert sum(p["numInputRows"] for p in third.recentProgress) == 0
+
+
+def test_a_table_that_a_stream_is_joined_with_is_read_in_each_micro_batch(wb, tmp_path):
+    """A DataFrame has the rows of one snapshot; in the plan of a stream it has those of each micro-batch's time, as in Java."""
+    facts = make(wb, "facts", keys=False)
+    dim = make(wb, "dim")
+    dim.append(rows((1, "one")))
+    spark, seen = wb.spark, []
+    static = spark.table("dim").where("k > 0").withColumnRenamed("v", "name")
+    stream = spark.readStream.table("facts")
+    joined = stream.join(static, stream.k == static.k, "left").select(stream.k, "v", "name")
+    writer = joined.writeStream.foreachBatch(lambda batch, _: seen.append(sorted(map(tuple, batch.collect()))))
+    query = writer.option("checkpointLocation", str(tmp_path / "c")).start()
+    try:
+        for pairs in ([(1, "a"), (2, "b")], [(2, "c"), (1, "d")]):
+            facts.append(rows(*pairs))
+            query.processAllAvailable()
+            dim.upsert(rows((1, "ONE"), (2, "two")))
+    finally:
+        query.stop()
+    assert [b for b in seen if b] == [[(1, "a", "one"), (2, "b", None)], [(1, "d", "ONE"), (2, "c", "two")]]
+    pinned = spark.read.option("scan.snapshot-id", "1").table("dim")
+    again = Run(stream.join(pinned, "k").select("k", pinned.v), tmp_path / "pinned")
+    assert again() == [[(1, "one"), (1, "one")]]
+
+
+def test_a_new_column_of_the_target_does_not_end_its_stream(wb, tmp_path):
+    table, _ = make(wb, keys=False), make(wb, "target", keys=False)
+    writer = wb.spark.readStream.table("t").writeStream.format("paimon")
+    query = writer.option("checkpointLocation", str(tmp_path / "c")).toTable("target")
+    try:
+        table.append(rows((1, "a")))
+        query.processAllAvailable()
+        wb.run("ALTER TABLE target ADD COLUMN z INT")
+        wb.run("ALTER TABLE target RENAME COLUMN v TO w")
+        table.append(rows((2, "b")))
+        query.processAllAvailable()
+    finally:
+        query.stop()
+    found = sorted(tuple(r.values()) for r in wb.table("target").to_arrow().to_pylist())
+    assert (query.exception(), found) == (None, [(1, "a", None), (2, "b", None)])
 
 
 def test_what_cannot_be_streamed_is_refused_before_it_starts(wb):

@@ -156,7 +156,8 @@ class StreamJob:
     def awaitTermination(self, timeout: float | None = None) -> bool:  # noqa: N802
         """Wait until the job ends. Returns whether it ended. Raises the error of a failed job."""
         if timeout is None:
-            self.running.awaitTermination()
+            with suppress(Exception):  # `error` has it
+                self.running.awaitTermination()
         else:
             deadline = time.monotonic() + timeout
             while self.running.isActive and time.monotonic() < deadline:

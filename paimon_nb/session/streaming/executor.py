@@ -25,6 +25,7 @@ from paimon_nb.session.query.watermark import (
     with_spark_watermark,
 )
 from paimon_nb.session.streaming.connect_insert import check_runs_in_server
+from paimon_nb.session.streaming.consumers import recording_consumers
 from paimon_nb.session.streaming.local_stream import start_local_stream
 from paimon_nb.session.streaming.lookup.join import Lookups, register, release_ended, tables_with_retry
 from paimon_nb.session.streaming.lookup.waiting import HIDDEN, WaitingRows
@@ -103,9 +104,16 @@ def start_stream(
     waiting = WaitingRows(checkpoint, lookups) if lookups is not None and lookups.unordered else None
     retries = None if waiting is None else waiting.files
     frame = (
-        _stateless_frame(frozen, plan, checkpoint, 1 if isinstance(output, BufferOutput) else MAX_SNAPSHOTS, retries)
+        _stateless_frame(
+            frozen,
+            plan,
+            checkpoint,
+            1 if isinstance(output, BufferOutput) else MAX_SNAPSHOTS,
+            retries,
+            records_consumer=False,
+        )
         if plan.mode is StreamMode.STATELESS
-        else whole_frame(frozen, plan, query, text, params)
+        else whole_frame(frozen, plan, query, text, params, records_consumer=False)
     )
     mode = "update" if plan.mode is StreamMode.STATEFUL and plan.grouped else "append"
     late = LateRows() if plan.mode is StreamMode.STATEFUL and any(i.watermarked for i in plan.inputs) else None
@@ -116,6 +124,7 @@ def start_stream(
             plan, output, None if late is None else _watermark_reader(frozen, plan, late), resumed=resumed
         )
     )
+    store = recording_consumers(plan.inputs, lambda: last_offsets(checkpoint), store)
     writer = frame.writeStream.outputMode(mode).foreachBatch(
         store if late is None else _counting_late_rows(late, store)
     )
@@ -240,14 +249,34 @@ def session_copy_for_stream(session: Session, spark: Any = None) -> Session:
     return forked
 
 
-def whole_frame(session: Session, plan: StreamPlan, query: Query, text: str, params: Mapping[str, Any]) -> DataFrame:
-    """The query as one streaming DataFrame. From changing tables it reads insertions, not retractions."""
-    frames = {parts: _input_stream(session, i, kinds=False) for parts, i in inputs_by_name(plan.inputs).items()}
+def whole_frame(
+    session: Session,
+    plan: StreamPlan,
+    query: Query,
+    text: str,
+    params: Mapping[str, Any],
+    *,
+    records_consumer: bool = True,
+) -> DataFrame:
+    """The query as one streaming DataFrame. From changing tables it reads insertions, not retractions.
+
+    `records_consumer`: see `stream_frame`.
+    """
+    frames = {
+        parts: _input_stream(session, i, kinds=False, records_consumer=records_consumer)
+        for parts, i in inputs_by_name(plan.inputs).items()
+    }
     return run_query(session, query, text, params, frames, rewrite=grouped_by_window)
 
 
 def _stateless_frame(
-    session: Session, plan: StreamPlan, checkpoint: str, max_snapshots: int, retries: RetryFiles | None
+    session: Session,
+    plan: StreamPlan,
+    checkpoint: str,
+    max_snapshots: int,
+    retries: RetryFiles | None,
+    *,
+    records_consumer: bool = True,
 ) -> DataFrame:
     (only,) = plan.inputs
     begin = start_offset_of(checkpoint) if only.source is None else last_offset(checkpoint) or "fresh"
@@ -259,6 +288,7 @@ def _stateless_frame(
         watermark=False,
         max_snapshots=max_snapshots,
         retries=retries,
+        records_consumer=records_consumer,
     )
 
 
@@ -271,8 +301,9 @@ def _input_stream(
     watermark: bool = True,
     max_snapshots: int = 1,
     retries: RetryFiles | None = None,
+    records_consumer: bool = True,
 ) -> DataFrame:
-    """`max_snapshots`: of a table that is read with row kinds, in one micro-batch. `retries`: see `stream_frame`."""
+    """`max_snapshots`: of a table that is read with row kinds, in one micro-batch. `retries`, `records_consumer`: see `stream_frame`."""
     if stream_input.table is None:
         from paimon_nb.session.query.connector_tables import source_frame
 
@@ -306,6 +337,7 @@ def _input_stream(
             binlog=stream_input.system == "binlog",
             tracked=stream_input.system == "row_tracking",
             retries=retries,
+            records_consumer=records_consumer,
         )
     frame = stream_frame(
         session.spark,
@@ -315,6 +347,7 @@ def _input_stream(
         order=ORDER if kinds else None,
         begin=begin,
         retries=retries,
+        records_consumer=records_consumer,
     )
     late = stream_watermark(stream_input.table.schema.options) if watermark else None
     return frame if late is None else with_spark_watermark(frame, late)
@@ -533,9 +566,10 @@ def _start_recompute(
 
     tables += tables_with_retry(session, query, text)
 
-    def version() -> list[int | None]:
+    def version() -> list[StreamOffset | None]:
+        # With the commit: after a rollback another snapshot may have the number of the last one.
         newest = (t.latest_snapshot() for t in tables)
-        return [None if s is None else s.id for s in newest]
+        return [None if s is None else StreamOffset.after(s) for s in newest]
 
     has_rows = False
 
@@ -590,15 +624,20 @@ def start_offset_of(checkpoint: str) -> StreamOffset | str:
 
 def last_offset(checkpoint: str) -> dict[str, Any] | None:
     """The latest offset of a query with one source in Spark's offset log; None for a new checkpoint."""
+    offsets = last_offsets(checkpoint)
+    return dict(offsets[0]) if offsets else None
+
+
+def last_offsets(checkpoint: str) -> list[Mapping[str, Any]]:
+    """The latest offsets in Spark's offset log, one for each source that has one; empty for a new checkpoint."""
     fs = open_fs(checkpoint, {})
     logs = [f for f in fs.list(f"{without_scheme(checkpoint)}/offsets") if f.name.isdecimal()]
     if not logs:
-        return None
+        return []
     newest = max(logs, key=lambda f: int(f.name))
-    # Line 1 is the version, line 2 the batch settings, then there is one line per source.
-    line = fs.read(newest.path).decode().splitlines()[2]
-    offset: dict[str, Any] | None = json.loads(line)
-    return offset
+    # Line 1 is the version, line 2 the batch settings, then there is one line per source; '-' for one without an offset.
+    lines = fs.read(newest.path).decode().splitlines()[2:]
+    return [json.loads(line) for line in lines if line != "-"]
 
 
 def is_resumed(checkpoint: str) -> bool:

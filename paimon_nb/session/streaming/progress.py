@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 
 from paimon_nb.session.core.jobs import Loop, Progress, Running
 from paimon_nb.spark.runtime.jvm_bridge import end_offsets
+from paimon_nb.table.read.stream import StreamOffset
 
 if TYPE_CHECKING:
     from paimon_nb.session.streaming.planner import StreamPlan
@@ -28,7 +29,7 @@ def progress(running: Running, plan: StreamPlan) -> tuple[Progress, ...]:
         if not isinstance(running.seen, list):
             return ()
         seen = zip(tables, running.seen, strict=False)  # `seen` continues with lookup tables
-        return tuple(Progress(str(t.name), at or 0, newest_of(t), t) for t, at in seen)
+        return tuple(Progress(str(t.name), _processed(at), newest_of(t), t) for t, at in seen)
     if len(tables) != 1 or len(plan.inputs) != 1:
         return ()
     next_snapshot = _next_snapshot(running)
@@ -38,6 +39,11 @@ def progress(running: Running, plan: StreamPlan) -> tuple[Progress, ...]:
     # A compaction snapshot adds no rows, so Spark runs no micro-batch for it and the offset stays behind.
     at = newest if not _adds_rows(tables[0], next_snapshot, newest) else next_snapshot - 1
     return (Progress(str(tables[0].name), min(at, newest), newest, tables[0]),)
+
+
+def _processed(seen: Any) -> int:
+    """The newest snapshot that a loop has processed, from an element of `seen`; 0: none."""
+    return seen.next - 1 if isinstance(seen, StreamOffset) else seen or 0
 
 
 _NEXT_SNAPSHOT: WeakKeyDictionary[Any, int] = WeakKeyDictionary()

@@ -55,6 +55,8 @@ class TableOutput:
     def __init__(self, table: Table, align: Callable[[DataFrame, str | None], DataFrame]) -> None:
         """`align`: casts rows to the table's columns; keeps the last column if it is named."""
         self.table, self.align = table, align
+        self._fields = table.schema.fields
+        """The columns that `align` returns: those of the table when the job started."""
         self._rows = 0
         self._committed: CommittedRows | None = None
         self.changes_keys = False
@@ -179,6 +181,7 @@ class TableOutput:
         import pyarrow as pa
 
         from paimon_nb.spark.runtime.arrow_interop import to_arrow
+        from paimon_nb.spark.streaming.sink import at_current_columns
         from paimon_nb.table.write import TableWrite
         from paimon_nb.table.write.stream_committer import StreamCommitter
 
@@ -189,7 +192,7 @@ class TableOutput:
                 hint="give it a PRIMARY KEY of the columns that the query groups by",
             )
         fields = table.schema.fields
-        rows = to_arrow(self.align(result, None), fields).to_pylist()
+        rows = to_arrow(at_current_columns(self.align(result, None), self._fields, fields), fields).to_pylist()
         changes = self._changes_from_last_result(rows)
         if changes:
             with self._write_lock:

@@ -12,6 +12,7 @@ from paimon_nb.base.identifier import split_name
 from paimon_nb.options import parse_duration_ms
 from paimon_nb.spark.api.base_session import SparkClass, StreamWriteRequest
 from paimon_nb.spark.api.reader_options import OptionsMixin, WriterOptionsMixin, table_name_or_path, without_path
+from paimon_nb.spark.scan.current_state import with_current_tables
 from paimon_nb.spark.streaming import idle_checkpoint_timer
 from paimon_nb.spark.streaming.available_now import start_available_now
 from paimon_nb.spark.streaming.data_source import reads_with_limits
@@ -158,6 +159,7 @@ class PaimonStreamWriter(StreamWriterMethods, DataStreamWriter):
     """`df.writeStream`."""
 
     def __init__(self, frame: DataFrame, session: ResolvingSession) -> None:
+        frame = with_current_tables(frame)
         super().__init__(frame, session, frame)
 
     def foreachBatch(self, func: Callable[[DataFrame, int], None]) -> PaimonStreamWriter:

@@ -158,6 +158,53 @@ def in_cloned_session(frame: DataFrame, conf: dict[str, str]) -> DataFrame:
     return type(frame)(dataset.ofRows(clone._jsparkSession, analyzed_plan(frame)), clone)
 
 
+def plan_text(frame: DataFrame) -> str:
+    """The analyzed plan of a DataFrame. Its columns have ids, which no other DataFrame has unless it is derived from this one."""
+    return str(analyzed_plan(frame).toString())
+
+
+def with_replaced_plans(frame: DataFrame, replacement: Callable[[str], DataFrame | None]) -> DataFrame:
+    """The DataFrame with other rows in some parts of its plan, whose columns keep their ids.
+
+    Args:
+        frame: a DataFrame of a classic session.
+        replacement: takes the `plan_text` of a part; returns rows with the same columns, or None to keep the part.
+    """
+    session = frame.sparkSession
+    java: Any = jvm(session)
+    catalyst = java.org.apache.spark.sql.catalyst
+
+    def with_ids_of(part: Plan, rows: DataFrame) -> Any:
+        other: Any = analyzed_plan(rows)
+        columns = []
+        for i in range(part.output().size()):
+            old: Any = part.output().apply(i)
+            columns.append(
+                catalyst.expressions.Alias(
+                    other.output().apply(i), old.name(), old.exprId(), old.qualifier(), java.scala.Option.empty(),
+                    java.PythonUtils.toSeq([]),
+                )
+            )  # fmt: skip
+        return catalyst.plans.logical.Project(java.PythonUtils.toSeq(columns), other)
+
+    def replaced(part: Any) -> Any:
+        rows = replacement(part.toString())
+        if rows is not None:
+            return with_ids_of(part, rows)
+        children = [part.children().apply(i) for i in range(part.children().size())]
+        others = [replaced(child) for child in children]
+        if all(a is b for a, b in zip(children, others, strict=True)):
+            return part
+        return part.withNewChildren(java.PythonUtils.toSeq(others))
+
+    plan = analyzed_plan(frame)
+    other = replaced(plan)
+    if other is plan:
+        return frame
+    dataset = java.org.apache.spark.sql.classic.Dataset
+    return type(frame)(dataset.ofRows(session._jsparkSession, other), session)
+
+
 def column_text(column: Column) -> str:
     """A column expression as Spark prints it."""
     return cast("JavaObject", column._jc).toString()

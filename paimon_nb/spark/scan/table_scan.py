@@ -107,9 +107,12 @@ def read_table(
     """
     spark = plain_session(spark)
     zone = session_zone(spark)
-    return to_dataframe(
-        spark, plan_table_scan(table, options=options, filter=filter, columns=columns, limits=limits, zone=zone)
-    )
+    from paimon_nb.spark.scan.current_state import remember_table_of
+
+    scan = plan_table_scan(table, options=options, filter=filter, columns=columns, limits=limits, zone=zone)
+    frame = to_dataframe(spark, scan)
+    remember_table_of(frame, table.store.copy(options) if options else table.store, scan.fields)
+    return frame
 
 
 def plan_table_scan(

@@ -45,6 +45,7 @@ def stream_frame(
     tracked: bool = False,
     includes_latest: bool = False,
     retries: RetryFiles | None = None,
+    records_consumer: bool = True,
 ) -> DataFrame:
     """The table's stream as a DataFrame.
 
@@ -63,6 +64,8 @@ def stream_frame(
         tracked: rows as in the system table `$row_tracking`.
         includes_latest: 'scan.mode' = 'latest' starts with the changes of the latest snapshot, as Spark does; in Flink after them.
         retries: the rows of the job that wait for another lookup; a micro-batch begins when one is due.
+        records_consumer: store the progress of the `consumer-id` when Spark reports that a micro-batch is done, which is at the
+            next one. False: the caller stores it.
 
     Raises:
         UnsupportedOperation, BadOptionValue: see `check_streamable`.
@@ -86,6 +89,7 @@ def stream_frame(
         includes_latest=includes_latest,
         begin=begin,
         retries=retries,
+        records_consumer=records_consumer,
         tasks=parallelism(spark) * 2,
     )
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
+    from paimon_nb.format.types import DataField
     from paimon_nb.table.tables.table import Table
 
 INLINE_ROWS = 100_000
@@ -57,6 +58,8 @@ class TableSink:
             ends: the query ends when all available data is processed.
         """
         self.table = table.copy(options) if options else table
+        self._fields = self.table.schema.fields
+        """The columns of the micro-batches: those that the table had when the query started."""
         self.complete, self.kinds = complete, kinds
         self.rows = 0
         """Rows written since the start."""
@@ -131,6 +134,7 @@ class TableSink:
             if not TableCommit(self.table.store, user).filter_committed([identifier]):
                 return
         table = self.table = self.table.refresh()
+        batch = at_current_columns(batch, self._fields, table.schema.fields)
         done = self._write_small_batch_in_driver(batch, table, user, identifier) if self._is_small else None
         if done is None:
             done = self._write_counted(batch, table, user, identifier)
@@ -175,6 +179,27 @@ class TableSink:
             watermark=self._watermark,
             inline_bytes=(1 << 64) if inline else 0,  # Spark estimates 2^63 - 1 for an unknown size
         )
+
+
+def at_current_columns(batch: DataFrame, start: Sequence[DataField], now: Sequence[DataField]) -> DataFrame:
+    """Rows with the columns that a table had when the query started, with those that it has now, as in a running job of Flink.
+
+    New columns are NULL; renamed columns are found by their id. Columns of the batch that the table never had stay.
+    """
+    if start == now:
+        return batch
+    from pyspark.sql import functions as F
+
+    from paimon_nb.base.identifier import quote
+    from paimon_nb.spark.types import spark_type
+
+    names = {f.id: f.name for f in start}
+    columns = [
+        (F.col(quote(names[f.id])) if f.id in names else F.lit(None)).cast(spark_type(f.type)).alias(f.name)
+        for f in now
+    ]
+    others = [c for c in batch.columns if c not in names.values()]
+    return batch.select(*columns, *(F.col(quote(c)) for c in others))
 
 
 def _fail_beyond_inline_rows(batch: DataFrame) -> DataFrame:

@@ -93,6 +93,8 @@ class TableStreamSource(DataSource):
     """Whether `scan.mode` = 'latest' starts with the changes of the latest snapshot, as Spark does."""
     retries: RetryFiles | None = None
     """The rows of a job that wait for another lookup: a micro-batch begins when one is due, also without new rows."""
+    records_consumer = True
+    """Whether `commit` stores the progress of the `consumer-id`."""
     binlog = False
     """Rows as in `$binlog`: each column is an array, an update is one row."""
 
@@ -198,6 +200,8 @@ class TableStreamReader(DataSourceStreamReader):
 
     def commit(self, end: dict[str, Any]) -> None:
         """Record the progress of the consumer after a micro-batch."""
+        if not self.source.records_consumer:
+            return
         with encode_raised_errors():
             self._record.record_processed_before(StreamOffset.from_json(end))
 

@@ -1,0 +1,70 @@
+"""Jobs over time: stopped and started again, their tables changed, rolled back and altered while they run."""
+
+from __future__ import annotations
+
+import pytest
+
+from paimon_nb.base.errors import ReadError, TimeTravelError
+from paimon_nb.table.write.maintenance import rollback_to_snapshot
+
+pytestmark = pytest.mark.spark
+STREAMING = "SET 'execution.runtime-mode' = 'streaming'"
+BATCH = "SET 'execution.runtime-mode' = 'batch'"
+
+
+def rows(wb, table: str) -> list[tuple]:
+    return sorted(tuple(r.values()) for r in wb.table(table).to_arrow().to_pylist())
+
+
+def consumers(wb, table: str) -> list[tuple]:
+    known = wb.table(table).store.consumers
+    return [(name, known.next_snapshot(name)) for name in known.ids()]
+
+
+def test_a_job_with_a_consumer_and_no_checkpoint_resumes_where_it_was_stopped(swb):
+    """As in Flink: the progress is stored with each micro-batch, so nothing is read twice and nothing is skipped."""
+    swb.run("CREATE TABLE s (k INT); CREATE TABLE t (k INT); INSERT INTO s VALUES (1), (2)")
+    text = "INSERT INTO t SELECT * FROM s /*+ OPTIONS('consumer-id' = 'me', 'consumer.expiration-time' = '1 d') */"
+    swb.run(STREAMING)
+    job = swb.sql(text)
+    assert job.process_available()
+    assert (rows(swb, "t"), consumers(swb, "s")) == ([(1,), (2,)], [("me", 2)])
+    job.stop()
+    swb.run(f"{BATCH}; INSERT INTO s VALUES (3); {STREAMING}")
+    job = swb.sql(text)
+    assert job.process_available()
+    (listed,) = [j for j in swb.run("SHOW JOBS").arrow.to_pylist() if j["job id"] == job.id]
+    swb.table("s").store.consumers.set("me", 9)  # another stream with this id
+    swb.run(f"{BATCH}; INSERT INTO s VALUES (4); {STREAMING}")
+    with pytest.raises(ReadError, match="consumer 'me' was moved to snapshot 9 by another stream"):
+        job.wait_for(lambda: False, 120)
+    assert rows(swb, "t") == [(1,), (2,), (3,), (4,)]
+    assert (listed["position"], listed["snapshots behind"], listed["records behind"]) == ("default.s: snapshot 2", 0, 0)
+    assert listed["last commit"] is not None
+
+
+@pytest.mark.parametrize("query", ["SELECT k FROM s", "SELECT DISTINCT k FROM s"], ids=["stateless", "recomputed"])
+def test_a_new_column_of_the_target_does_not_end_its_job(swb, query):
+    swb.run("CREATE TABLE s (k INT PRIMARY KEY NOT ENFORCED, v INT); CREATE TABLE t (k INT PRIMARY KEY NOT ENFORCED)")
+    swb.run(f"INSERT INTO s VALUES (1, 1); {STREAMING}")
+    job = swb.sql(f"INSERT INTO t (k) {query}")
+    assert job.wait_for(lambda: rows(swb, "t") == [(1,)])
+    swb.run(f"{BATCH}; ALTER TABLE t ADD z INT; INSERT INTO s VALUES (2, 2); {STREAMING}")
+    assert job.wait_for(lambda: rows(swb, "t") == [(1, None), (2, None)])
+    job.stop()
+
+
+def test_a_job_whose_source_was_rolled_back_says_so_first(swb):
+    swb.run("CREATE TABLE s (k INT); CREATE TABLE t (k INT); INSERT INTO s VALUES (1); INSERT INTO s VALUES (2)")
+    swb.run(STREAMING)
+    job = swb.sql("INSERT INTO t SELECT * FROM s")
+    assert job.process_available()
+    rollback_to_snapshot(swb.table("s").store, 1)
+    swb.run(f"{BATCH}; INSERT INTO s VALUES (3); INSERT INTO s VALUES (4); {STREAMING}")
+    with pytest.raises(TimeTravelError, match="rolled back"):
+        job.awaitTermination()
+    (listed,) = swb.run("SHOW JOBS").arrow.to_pylist()
+    assert (listed["status"], rows(swb, "t")) == ("FAILED", [(1,), (2,)])
+    assert listed["message"].startswith("s: the stream")
+    assert "rolled back" in listed["message"]
+    assert listed["message"].endswith("resume with: INSERT INTO t SELECT * FROM s")
