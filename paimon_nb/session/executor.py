@@ -77,14 +77,14 @@ def _run_query_statement(context: StatementContext, statement: Query) -> Result:
 
 def _answer_locally(context: StatementContext, query: Query) -> Rows | None:
     """The query's rows without Spark; None if Spark must run it."""
-    if query.parameters or context.session.setting(ENGINE) == SPARK:
+    if context.session.setting(ENGINE) == SPARK:
         return None
-    local = try_local_select(context.session, query)
+    local = None if query.parameters else try_local_select(context.session, query)
     if local is not None or not context.displayed:
         return local
     from paimon_nb.session.query.local.answer import local_answer
 
-    return local_answer(context.session, query, context.text)
+    return local_answer(context.session, query, context.text, context.params)
 
 
 def _stop_job(context: StatementContext, statement: StopJob) -> Result:

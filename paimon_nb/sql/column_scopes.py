@@ -155,7 +155,7 @@ class ScopeReader:
             case Table(number=None):
                 return [Source(node.qualifier.lower(), common.get(node.name.lower()))]
             case Table(number=int() as number):
-                columns = None if node.has_column_names else self.columns_of(number)
+                columns = None if node.columns else self.columns_of(number)
                 return [Source(node.qualifier.lower(), columns, number)]
             case DerivedTable():
                 scope = _Scope(tuple(before), frozenset(), outer) if node.lateral else outer

@@ -58,7 +58,7 @@ def selection_of(query: Query) -> Selection | None:
     if tree.common or tree.joins or tree.lateral_views or tree.tail.has_other:
         return None
     source = tree.source
-    if not isinstance(source, Table) or source.number != 0 or source.sampled or source.has_column_names:
+    if not isinstance(source, Table) or source.number != 0 or source.sampled or source.columns:
         return None
     try:
         return _build_selection(tree, query.tables[0])

@@ -29,6 +29,21 @@ from paimon_nb.syntax.tree import (
     Unary,
     Window,
 )
+from paimon_nb.syntax.words import (
+    AFTER_OPERAND,
+    COMPARED,
+    COMPARISONS,
+    NEGATABLE,
+    PATTERN_OPERATORS,
+    PREFIXES,
+    QUERY_STARTS,
+    QUERY_WORDS,
+    STRENGTH,
+    TYPED_STRINGS,
+    UNITS,
+    WITH_UNITS,
+    WITHOUT_BRACKETS,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -38,58 +53,6 @@ if TYPE_CHECKING:
     from paimon_nb.syntax.tree import QueryTree
 
 MAX_DEPTH = 200
-CONDITION_WORDS = frozenset({"AND", "OR", "NOT", "IN", "IS", "NULL", "LIKE", "BETWEEN", "TRUE", "FALSE"})
-"""Words that are never a name in a condition."""
-QUERY_WORDS = CONDITION_WORDS | frozenset(
-    {
-        *("SELECT", "FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "UNION", "INTERSECT", "EXCEPT"),
-        *("ON", "USING", "JOIN", "WHEN", "THEN", "ELSE", "AS"),
-    }
-)  # fmt: skip
-"""Words that are never a name in a query."""
-CLAUSE_WORDS = QUERY_WORDS | frozenset(
-    {"OFFSET", "FETCH", "MINUS", "WITH", "CLUSTER", "DISTRIBUTE", "SORT", "QUALIFY", "LATERAL", "WINDOW"}
-)
-"""Words that are an alias only after AS."""
-QUERY_STARTS = frozenset({"SELECT", "WITH", "VALUES", "FROM"})
-_COMPARISONS = frozenset({"=", "==", "<>", "!=", "<", "<=", ">", ">=", "<=>"})
-_PATTERN_OPERATORS = frozenset({"LIKE", "ILIKE", "RLIKE", "REGEXP", "SIMILAR"})
-_NEGATABLE = frozenset({"BETWEEN", "IN"}) | _PATTERN_OPERATORS
-_PREFIXES = frozenset({"NOT", "!", "-", "+", "~"})
-_COMPARED = 3
-"""The strength of comparisons and of all other conditions on values."""
-_STRENGTH = {
-    word: strength
-    for strength, words in enumerate(
-        (
-            ("OR",),
-            ("AND",),
-            (*_COMPARISONS, *_NEGATABLE, "NOT", "IS", "OVERLAPS"),
-            ("||",),
-            ("|",),
-            ("^",),
-            ("&",),
-            ("+", "-"),
-            ("*", "/", "%", "DIV"),
-        ),
-        1,
-    )
-    for word in words
-}
-"""How strong each operator between two operands binds."""
-_TYPED_STRINGS = frozenset({"DATE", "TIME", "TIMESTAMP", "TIMESTAMP_LTZ", "TIMESTAMP_NTZ", "X"})
-_UNITS = frozenset(
-    """YEAR YEARS QUARTER QUARTERS MONTH MONTHS WEEK WEEKS DAY DAYS HOUR HOURS MINUTE MINUTES SECOND SECONDS MILLISECOND MILLISECONDS
-    MICROSECOND MICROSECONDS EPOCH DOW DOY ISODOW ISOYEAR CENTURY DECADE MILLENNIUM DAYOFWEEK DAYOFYEAR YEAROFWEEK""".split()  # noqa: SIM905 - forty quotes would be harder to read
-)
-"""Words that are units, not columns, as the first argument of `_WITH_UNITS` and after TO."""
-_WITH_UNITS = frozenset({"EXTRACT", "TIMESTAMPADD", "TIMESTAMPDIFF"})
-_AFTER_OPERAND = frozenset(
-    {"IS", "IN", "NOT", "AND", "OR", "LIKE", "BETWEEN", "VALUE", "ON", "AS", "DIV", "RLIKE", "ILIKE"}
-)
-_WITHOUT_BRACKETS = frozenset(
-    {"CURRENT_DATE", "CURRENT_TIMESTAMP", "CURRENT_TIME", "CURRENT_USER", "LOCALTIME", "LOCALTIMESTAMP"}
-)
 
 
 class UnexpectedToken(Exception):
@@ -202,20 +165,20 @@ class ExpressionParser:
 
     def value(self) -> Node:
         """An operand, or operands with arithmetic between them: no condition without brackets."""
-        return self.expression(_COMPARED)
+        return self.expression(COMPARED)
 
     def _precedence_of_next(self) -> int:
         """How strong the next operator binds; 0 if no operator comes next."""
         upper = self.peek()
-        if upper == "NOT" and self.peek(1) not in _NEGATABLE:
+        if upper == "NOT" and self.peek(1) not in NEGATABLE:
             self.at += 1
             self.fail(f"expected IN, BETWEEN or LIKE after NOT, found {self.next_text()}")
-        return _STRENGTH.get(upper, 0) if self.peek_kind() in ("op", "word") else 0
+        return STRENGTH.get(upper, 0) if self.peek_kind() in ("op", "word") else 0
 
     def _prefix_expression(self, start: int) -> Node:
         """NOT, signs and an operand."""
         prefixes: list[tuple[int, str]] = []
-        while (op := self.peek()) in _PREFIXES and not (prefixes and prefixes[-1][1] != "NOT" and op in ("NOT", "!")):
+        while (op := self.peek()) in PREFIXES and not (prefixes and prefixes[-1][1] != "NOT" and op in ("NOT", "!")):
             prefixes.append((self.start(), "NOT" if op == "!" else op))
             self.at += 1
         if not prefixes:
@@ -225,7 +188,7 @@ class ExpressionParser:
             op_start, op = prefixes.pop()
             if op == "NOT":  # all but AND and OR belong to its operand
                 operand_start = found.span.start
-                while (strength := self._precedence_of_next()) > _STRENGTH["AND"]:
+                while (strength := self._precedence_of_next()) > STRENGTH["AND"]:
                     found = self._binary_expression(operand_start, found, strength)
             found = Unary(Span(op_start, found.span.stop), op, found)
         return found
@@ -238,7 +201,7 @@ class ExpressionParser:
             while self.take(op):
                 parts.append(self.expression(strength))
             return Logical(self.span_from(start), op, tuple(parts))
-        if op in _COMPARISONS or strength > _COMPARED:
+        if op in COMPARISONS or strength > COMPARED:
             op_start = self.start()
             self.at += 1
             op_span = self.span_from(op_start)
@@ -254,7 +217,7 @@ class ExpressionParser:
             return self._between_predicate(start, left, negated)
         if self.take("IN"):
             return self._in_predicate(start, left, negated)
-        return self._like_predicate(start, self.take_one(_PATTERN_OPERATORS), left, negated)
+        return self._like_predicate(start, self.take_one(PATTERN_OPERATORS), left, negated)
 
     def _is_predicate(self, start: int, operand: Node) -> Is:
         self.expect("IS")
@@ -311,7 +274,7 @@ class ExpressionParser:
                 found = Composite(self.span_from(start), "field", (found,))
             elif self.take("::"):
                 type_text = self._type_text()
-                found = Cast(self.span_from(start), found, type_text)
+                found = Cast(self.span_from(start), found, type_text, "::")
             elif self.take("COLLATE"):
                 self.name()
                 while self.take("."):
@@ -358,8 +321,8 @@ class ExpressionParser:
         if self.peek_kind(ahead) == "op":
             return word in ("(", "-", "+")
         if word == "NOT":
-            return self.peek(ahead + 1) not in _NEGATABLE
-        return self.peek_kind(ahead) != "end" and word not in ("AND", "OR", "IS", *_NEGATABLE)
+            return self.peek(ahead + 1) not in NEGATABLE
+        return self.peek_kind(ahead) != "end" and word not in ("AND", "OR", "IS", *NEGATABLE)
 
     def _string_literal(self, start: int) -> Node:
         self.at += 1
@@ -379,7 +342,7 @@ class ExpressionParser:
             self.at += 1
             return Literal(self.span_from(start), upper, self.tokens[self.at - 1].text)
         if (
-            upper in _TYPED_STRINGS
+            upper in TYPED_STRINGS
             and following_kind == "string"
             and (upper != "X" or self.tokens[self.at + 1].start == self.tokens[self.at].stop)
         ):
@@ -418,19 +381,29 @@ class ExpressionParser:
             self.at += 1
             body = self.expression()
             return Composite(self.span_from(start), "lambda", (body,))
-        if len(parts) == 1 and is_plain_word and parts[0].upper() in _WITHOUT_BRACKETS:
+        if len(parts) == 1 and is_plain_word and parts[0].upper() in WITHOUT_BRACKETS:
             return Call(self.span_from(start), tuple(parts), (), False, (), None, None)
         return Column(self.span_from(start), tuple(parts))
 
     def _star(self, start: int, qualifier: tuple[str, ...]) -> Star:
-        changed = False
+        clauses: list[tuple[str, tuple[str, ...]]] = []
         while (
             self.peek() in ("EXCEPT", "EXCLUDE", "REPLACE") and self.peek(1) == "(" and self.peek(2) not in QUERY_STARTS
         ):
+            word = self.peek()
             self.at += 1
-            self.skip_brackets()
-            changed = True
-        return Star(self.span_from(start), qualifier, changed)
+            clauses.append((word, self.names_in_brackets()))
+        excluded = clauses[0][1] if len(clauses) == 1 and clauses[0][0] != "REPLACE" else ()
+        return Star(self.span_from(start), qualifier, bool(clauses), excluded)
+
+    def names_in_brackets(self) -> tuple[str, ...]:
+        """The names in the brackets that come next; () if they hold something else."""
+        first = self.at + 1
+        self.skip_brackets()
+        inside = self.tokens[first : self.at - 1]
+        names = inside[::2]
+        plain = len(inside) % 2 and all(t.kind in ("word", "quoted") for t in names)
+        return tuple(t.name for t in names) if plain and all(t.text == "," for t in inside[1::2]) else ()
 
     def _interval(self, start: int) -> Node:
         """INTERVAL '1' DAY, INTERVAL '1 2' DAY(3) TO HOUR, INTERVAL 1 DAY 2 HOURS, INTERVAL (n) DAY."""
@@ -442,7 +415,7 @@ class ExpressionParser:
                 parts.append(self._bracketed_expression(self.start()))
             else:
                 self.at += 1
-            if self.peek() in _UNITS:
+            if self.peek() in UNITS:
                 self.at += 1
                 if self.peek() == "(":
                     self.skip_brackets()
@@ -450,7 +423,7 @@ class ExpressionParser:
                 self.name()
                 if self.peek() == "(":
                     self.skip_brackets()
-            if not (self.peek_kind() in ("string", "number") and self.peek(1) in _UNITS):
+            if not (self.peek_kind() in ("string", "number") and self.peek(1) in UNITS):
                 break
         return Composite(self.span_from(start), "INTERVAL", tuple(parts))
 
@@ -469,12 +442,13 @@ class ExpressionParser:
         return Composite(self.span_from(start), "CASE", tuple(parts))
 
     def _cast_expression(self, start: int) -> Cast:
+        form = self.peek()
         self.at += 2
         operand = self.expression()
         self.expect("AS")
         type_text = self._type_text()
         self.expect(")")
-        return Cast(self.span_from(start), operand, type_text)
+        return Cast(self.span_from(start), operand, type_text, form)
 
     def _type_text(self) -> str:
         """A type's words up to the end of a cast: `DECIMAL(10, 2)`, `ARRAY<INT>`, `TIMESTAMP(3) WITH LOCAL TIME ZONE`."""
@@ -568,7 +542,7 @@ class ExpressionParser:
         distinct = self.take("DISTINCT")
         if not distinct and self.peek() == "ALL" and self.peek(1) not in (",", ")"):
             self.at += 1
-        if name[-1].upper() in _WITH_UNITS and self.peek() in _UNITS and self.peek(1) in ("FROM", ","):
+        if name[-1].upper() in WITH_UNITS and self.peek() in UNITS and self.peek(1) in ("FROM", ","):
             self.at += 1
         order: tuple[Ordering, ...] = ()
         if name[-1].upper() == "POSITION":
@@ -639,7 +613,7 @@ class ExpressionParser:
         if self.take("RETURNING"):
             self._type_text()
         elif self.take("TO"):
-            self.take_one(_UNITS)
+            self.take_one(UNITS)
         elif self.take("AS"):
             self.name()
         else:
@@ -650,25 +624,28 @@ class ExpressionParser:
         """Whether the next word is a keyword before an argument: KEY of JSON_OBJECT, BOTH of TRIM."""
         return self.peek() in ("KEY", "BOTH", "LEADING", "TRAILING", "TABLE") and (
             self.peek_kind(1) in ("string", "number", "quoted")
-            or (self.peek_kind(1) == "word" and self.peek(1) not in _AFTER_OPERAND)
+            or (self.peek_kind(1) == "word" and self.peek(1) not in AFTER_OPERAND)
         )
 
     def window(self) -> Window:
         """What follows OVER, or AS in a WINDOW clause."""
         start = self.start()
         if self.peek() != "(":
-            self.name()
-            return Window(self.span_from(start), ())
+            name = self.name()
+            return Window(self.span_from(start), name)
         self.at += 1
-        parts: list[Node] = []
+        base: str | None = None
+        partition: list[Node] = []
+        order: tuple[Ordering, ...] = ()
         if self.is_name() and self.peek() not in ("PARTITION", "ORDER", "ROWS", "RANGE", "DISTRIBUTE", "SORT"):
-            self.at += 1
+            base = self.name()
         if self.take("PARTITION", "BY") or self.take("DISTRIBUTE", "BY"):
-            parts.append(self.expression())
+            partition.append(self.expression())
             while self.take(","):
-                parts.append(self.expression())
+                partition.append(self.expression())
         if self.take("ORDER", "BY") or self.take("SORT", "BY"):
-            parts += self.orderings()
+            order = self.orderings()
+        first = self.at
         while self.peek() != ")":  # the frame: literals, no columns
             if self.at >= len(self.tokens):
                 self.fail("expected ')', found the end")
@@ -676,8 +653,9 @@ class ExpressionParser:
                 self.skip_brackets()
             else:
                 self.at += 1
+        frame = tuple(t.upper or t.text for t in self.tokens[first : self.at])
         self.at += 1
-        return Window(self.span_from(start), tuple(parts))
+        return Window(self.span_from(start), base, tuple(partition), order, frame)
 
     def orderings(self) -> tuple[Ordering, ...]:
         """The items of ORDER BY."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from paimon_nb.base.errors import SqlSyntaxError
 from paimon_nb.syntax import lexer
-from paimon_nb.syntax.expressions import CLAUSE_WORDS, QUERY_STARTS, ExpressionParser, UnexpectedToken
+from paimon_nb.syntax.expressions import ExpressionParser, UnexpectedToken
 from paimon_nb.syntax.tree import (
     Alias,
     Bracketed,
@@ -15,8 +15,10 @@ from paimon_nb.syntax.tree import (
     DerivedTable,
     FunctionTable,
     GroupBy,
+    GroupingItem,
     Join,
     Literal,
+    NamedWindow,
     NestedJoin,
     Node,
     Pivoted,
@@ -28,6 +30,7 @@ from paimon_nb.syntax.tree import (
     Values,
     WindowTable,
 )
+from paimon_nb.syntax.words import CLAUSE_WORDS, QUERY_STARTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -111,31 +114,42 @@ class QueryParser(ExpressionParser):
         """[WITH ...] query [ORDER BY ... LIMIT ...]."""
         start = self.start()
         common = self._parse_common_tables()
-        found = self._set_operand()
-        while self.take_one(("UNION", "EXCEPT", "MINUS", "INTERSECT")):
-            self.take_one(("ALL", "DISTINCT"))
-            right = self._set_operand()
-            found = SetOperation(self.span_from(start), (), found, right, QueryTail(Span(start, start)))
+        found = self._intersections()
+        while word := self.take_one(("UNION", "EXCEPT", "MINUS")):
+            found = self._set_operation(start, "UNION" if word == "UNION" else "EXCEPT", found, self._intersections)
         tail = self._parse_final_clauses()
         return _with_clauses(found, self.span_from(start), common, tail)
+
+    def _intersections(self) -> QueryTree:
+        """Queries with INTERSECT between them, which binds stronger than UNION and EXCEPT."""
+        start = self.start()
+        found = self._set_operand()
+        while self.take("INTERSECT"):
+            found = self._set_operation(start, "INTERSECT", found, self._set_operand)
+        return found
+
+    def _set_operation(self, start: int, op: str, left: QueryTree, operand: Callable[[], QueryTree]) -> SetOperation:
+        """The operation whose word is read already."""
+        keeps_duplicates = self.take_one(("ALL", "DISTINCT")) == "ALL"
+        right = operand()
+        return SetOperation(self.span_from(start), (), left, right, QueryTail(Span(start, start)), op, keeps_duplicates)
 
     def _parse_common_tables(self) -> tuple[CommonTable, ...]:
         if not self.take("WITH"):
             return ()
-        self.take("RECURSIVE")
+        recursive = self.take("RECURSIVE")
         out = []
         while True:
             start = self.start()
             name = self.name()
-            if self.peek() == "(":
-                self.skip_brackets()
+            columns = self.names_in_brackets() if self.peek() == "(" else ()
             if self.take("MAX", "RECURSION", "LEVEL"):
                 self.at += 1
             self.expect("AS")
             self.expect("(")
             query = self.query()
             self.expect(")")
-            out.append(CommonTable(self.span_from(start), name, query))
+            out.append(CommonTable(self.span_from(start), name, query, columns, recursive))
             if not self.take(","):
                 return tuple(out)
 
@@ -208,41 +222,59 @@ class QueryParser(ExpressionParser):
         start = self.start()
         if not self.take("GROUP", "BY"):
             return None
-        words_span, is_plain = self.span_from(start), True
+        words_span = self.span_from(start)
         keys: list[Node] = []
         if self.peek() == "ALL" and self.peek_kind(1) != "op":
             self.at += 1
             return GroupBy(self.span_from(start), (), False, words_span)
+        items: list[GroupingItem] = []
         while True:
+            items.append(self._grouping_item(keys))
             if self.peek() == "GROUPING" and self.peek(1) == "SETS":
-                self.at += 2
-                is_plain = False
-                keys += self._grouping_set_keys()
-            else:
-                is_plain = is_plain and not (self.peek() in ("ROLLUP", "CUBE") and self.peek(1) == "(")
-                keys.append(self.expression())
-            if self.peek() == "GROUPING":
+                items = [
+                    self._grouping_item(keys)
+                ]  # GROUP BY a, b GROUPING SETS (...): the sets name the keys once more
                 continue
             if not self.take(","):
                 break
         if self.peek() == "WITH" and self.peek(1) in ("ROLLUP", "CUBE"):
+            items = [GroupingItem(self.peek(1), tuple(items))]
             self.at += 2
-            is_plain = False
-        return GroupBy(self.span_from(start), tuple(keys), is_plain, words_span)
+        is_plain = all(item.kind == "KEY" for item in items)
+        return GroupBy(self.span_from(start), tuple(keys), is_plain, words_span, () if is_plain else tuple(items))
 
-    def _grouping_set_keys(self) -> list[Node]:
+    def _grouping_item(self, keys: list[Node]) -> GroupingItem:
+        """An item of GROUP BY; its expressions are appended to `keys`."""
+        kind = "GROUPING SETS" if self.take("GROUPING", "SETS") else self.peek()
+        if kind == "GROUPING SETS" or (kind in ("ROLLUP", "CUBE") and self.peek(1) == "("):
+            self.at += kind != "GROUPING SETS"
+            return GroupingItem(kind, self._grouping_members(keys, nested=kind == "GROUPING SETS"))
+        keys.append(self.expression())
+        return GroupingItem("KEY", (len(keys) - 1,))
+
+    def _grouping_members(self, keys: list[Node], *, nested: bool) -> tuple[GroupingItem, ...]:
+        """The items in brackets: keys, and keys in brackets; `nested`: also ROLLUP, CUBE and GROUPING SETS."""
         self.expect("(")
-        keys: list[Node] = []
+        members: list[GroupingItem] = []
         while not self.take(")"):
-            if self.peek() == "(" and self.peek(1) == ")":
-                self.at += 2
-            elif self.peek() == "GROUPING" and self.peek(1) == "SETS":
-                self.at += 2
-                keys += self._grouping_set_keys()
+            if self.peek() == "(" and self._is_row_of_keys():
+                members.append(GroupingItem("ROW", self._grouping_members(keys, nested=False)))
+            elif nested:
+                members.append(self._grouping_item(keys))
             else:
                 keys.append(self.expression())
-            self.take(",")
-        return keys
+                members.append(GroupingItem("KEY", (len(keys) - 1,)))
+            if not self.take(",") and self.peek() != ")":
+                self.fail(f"expected ',' or ')', found {self.next_text()}")
+        return tuple(members)
+
+    def _is_row_of_keys(self) -> bool:
+        """Whether the brackets that come next are a whole member, and not the start of an expression."""
+        before = self.at
+        self.skip_brackets()
+        following = self.peek()
+        self.at = before
+        return following in (",", ")")
 
     def _parse_final_clauses(self) -> QueryTail:
         start = self.start()
@@ -261,9 +293,10 @@ class QueryParser(ExpressionParser):
             elif self.take("WINDOW"):
                 has_other = True
                 while True:
-                    self.name()
+                    window_start, name = self.start(), self.name()
                     self.expect("AS")
-                    other.append(self.window())
+                    window = self.window()
+                    other.append(NamedWindow(self.span_from(window_start), name, window))
                     if not self.take(","):
                         break
             elif self.take("LIMIT"):
@@ -323,17 +356,18 @@ class QueryParser(ExpressionParser):
     def _lateral_view(self) -> Node:
         start = self.start()
         self.at += 2
-        self.take("OUTER")
+        form = "OUTER VIEW" if self.take("OUTER") else "VIEW"
         call = self._operand()
         alias = None
+        columns: list[str] = []
         if self.is_name() and self.peek() != "AS":
             alias = self.name()
         if self.take("AS"):
-            self.name()
+            columns.append(self.name())
             while self.peek() == "," and self.peek_kind(1) in ("word", "quoted"):
                 self.at += 1
-                self.name()
-        return FunctionTable(self.span_from(start), (call,), alias, True)
+                columns.append(self.name())
+        return FunctionTable(self.span_from(start), (call,), alias, True, tuple(columns), form)
 
     def _parse_relation(self) -> Node:
         found = self._plain_factor()
@@ -360,8 +394,8 @@ class QueryParser(ExpressionParser):
             rows = [self.expression()]
             while self.take(","):
                 rows.append(self.expression())
-            alias, _ = self._parse_alias()
-            return FunctionTable(self.span_from(start), tuple(rows), alias, False)
+            alias, columns = self._parse_alias()
+            return FunctionTable(self.span_from(start), tuple(rows), alias, False, columns, "VALUES")
         if not self.is_name():
             self.fail(f"expected a table, found {self.next_text()}")
         is_unnest = self.peek() == "UNNEST"
@@ -371,9 +405,9 @@ class QueryParser(ExpressionParser):
             parts.append(self.name())
         if self.peek() == "(":
             call = self._function_call(start, tuple(parts))
-            self.take("WITH", "ORDINALITY")
-            alias, _ = self._parse_alias()
-            return FunctionTable(self.span_from(start), (call,), alias, lateral or is_unnest)
+            form = "ORDINALITY" if self.take("WITH", "ORDINALITY") else ""
+            alias, columns = self._parse_alias()
+            return FunctionTable(self.span_from(start), (call,), alias, lateral or is_unnest, columns, form)
         return self._after_name(start, None, parts[-1])
 
     def _known_table(self, start: int, number: int, stop: int) -> Table:
@@ -390,12 +424,12 @@ class QueryParser(ExpressionParser):
         sampled = self.take("TABLESAMPLE")
         if sampled:
             self._skip_tablesample()
-        alias, has_columns = self._parse_alias()
+        alias, columns = self._parse_alias()
         if not sampled and self.take("TABLESAMPLE"):
             sampled = True
             self._skip_tablesample()
-            alias, has_columns = self._parse_alias() if alias is None else (alias, has_columns)
-        return Table(self.span_from(start), number, name, alias, has_columns, sampled)
+            alias, columns = self._parse_alias() if alias is None else (alias, columns)
+        return Table(self.span_from(start), number, name, alias, columns, sampled)
 
     def _skip_tablesample(self) -> None:
         while self.take_one(("BERNOULLI", "SYSTEM", "REPEATABLE")) or self.peek() == "(":
@@ -407,10 +441,11 @@ class QueryParser(ExpressionParser):
         if self.peek() in QUERY_STARTS or (self._opens_query() and self._is_query_in_brackets()):
             query = self.query()
             self.expect(")")
-            if self.take("TABLESAMPLE"):
+            sampled = self.take("TABLESAMPLE")
+            if sampled:
                 self._skip_tablesample()
-            alias, _ = self._parse_alias()
-            return DerivedTable(self.span_from(start), query, alias, lateral)
+            alias, columns = self._parse_alias()
+            return DerivedTable(self.span_from(start), query, alias, lateral, columns, sampled)
         source, joins = self._parse_joins()
         self.expect(")")
         self._parse_alias()
@@ -447,15 +482,15 @@ class QueryParser(ExpressionParser):
         if self.peek(1) == "(":
             call = self._operand()
             self.expect(")")
-            alias, _ = self._parse_alias()
-            return FunctionTable(self.span_from(start), (call,), alias, True)
+            alias, columns = self._parse_alias()
+            return FunctionTable(self.span_from(start), (call,), alias, True, columns)
         source, joins = self._parse_joins()
         self.expect(")")
         self._parse_alias()
         return NestedJoin(self.span_from(start), source, joins)
 
-    def _parse_alias(self) -> tuple[str | None, bool]:
-        """The alias, and whether column names follow it."""
+    def _parse_alias(self) -> tuple[str | None, tuple[str, ...]]:
+        """The alias, and the column names that follow it."""
         if (
             self.take("AS")
             or self.peek_kind() == "quoted"
@@ -463,11 +498,10 @@ class QueryParser(ExpressionParser):
         ):
             name = self.name()
         else:
-            return None, False
+            return None, ()
         if self.peek() == "(" and self.peek_kind(1) in ("word", "quoted") and self.peek(2) in (",", ")"):
-            self.skip_brackets()
-            return name, True
-        return name, False
+            return name, self.names_in_brackets()
+        return name, ()
 
 
 def _with_clauses(query: QueryTree, span: Span, common: tuple[CommonTable, ...], tail: QueryTail) -> QueryTree:

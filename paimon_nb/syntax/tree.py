@@ -46,6 +46,8 @@ class Star(Node):
     qualifier: tuple[str, ...]
     changed: bool
     """Whether EXCEPT or REPLACE follows."""
+    excluded: tuple[str, ...] = ()
+    """The columns of EXCEPT; () if they have dots, or REPLACE follows too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +149,12 @@ class Call(Node):
 class Window(Node):
     """What follows OVER: a name, or the parts of a window in brackets."""
 
-    parts: tuple[Node, ...]
+    base: str | None
+    """The name of a window of the WINDOW clause, alone or before more parts in brackets."""
+    partition: tuple[Node, ...] = ()
+    order: tuple[Ordering, ...] = ()
+    frame: tuple[str, ...] = ()
+    """The tokens from ROWS or RANGE on, upper case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +164,8 @@ class Cast(Node):
     operand: Node
     type: str
     """As written, upper case, with single spaces."""
+    form: str = "CAST"
+    """CAST, TRY_CAST or `::`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +221,8 @@ class Table(Node):
     name: str
     """The last part."""
     alias: str | None
-    has_column_names: bool
+    columns: tuple[str, ...]
+    """The names after the alias: `t AS x (a, b)`."""
     sampled: bool
 
     @property
@@ -228,6 +238,8 @@ class DerivedTable(Node):
     query: QueryTree
     alias: str | None
     lateral: bool
+    columns: tuple[str, ...] = ()
+    sampled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +249,9 @@ class FunctionTable(Node):
     parts: tuple[Node, ...]
     alias: str | None
     lateral: bool
+    columns: tuple[str, ...] = ()
+    form: str = ""
+    """VALUES, VIEW (of LATERAL VIEW), OUTER VIEW, ORDINALITY, or ''."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,6 +302,18 @@ class CommonTable(Node):
 
     name: str
     query: QueryTree
+    columns: tuple[str, ...] = ()
+    """The names in brackets after the name."""
+    recursive: bool = False
+    """Whether RECURSIVE follows WITH."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedWindow(Node):
+    """`name AS (window)` of a WINDOW clause."""
+
+    name: str
+    window: Window
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,6 +331,15 @@ class QueryTail(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class GroupingItem:
+    """An item of GROUP BY, over positions in its keys. Not a node: the keys are walked once."""
+
+    kind: str
+    """KEY, ROW (keys in brackets), ROLLUP, CUBE or GROUPING SETS."""
+    members: tuple[GroupingItem | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class GroupBy(Node):
     """GROUP BY."""
 
@@ -312,6 +348,8 @@ class GroupBy(Node):
     """Without ROLLUP, CUBE, GROUPING SETS and ALL."""
     words_span: Span
     """Of the words GROUP BY."""
+    items: tuple[GroupingItem, ...] = ()
+    """The structure over `keys`, if it is not plain; () for ALL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,6 +378,10 @@ class SetOperation(Node):
     left: QueryTree
     right: QueryTree
     tail: QueryTail
+    op: str = "UNION"
+    """UNION, INTERSECT or EXCEPT (also for MINUS)."""
+    keeps_duplicates: bool = False
+    """Whether ALL follows."""
 
 
 @dataclass(frozen=True, slots=True)

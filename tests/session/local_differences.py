@@ -20,14 +20,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from random_queries import Question, Questions
+from random_structures import Structures
 from random_tables import NAMES, make_tables
 
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.session.query.local.answer import prepare_for_embedded_engine, run_in_embedded_engine
+from paimon_nb.session.query.local.not_local import NotLocal
 from paimon_nb.session.query.run_query import run_query
 from paimon_nb.spark.types import to_spark_arrow
 from paimon_nb.sql import parse
-from paimon_nb.sql.select_tree import NotLocal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,15 +60,15 @@ class Differences:
     """Why queries were left to Spark, and how many."""
 
 
-def differences(wb: paimon_nb.Workbench, seed: int, count: int) -> Differences:
+def differences(wb: paimon_nb.Workbench, seed: int, count: int, kind: type[Questions] = Questions) -> Differences:
     """Makes the tables of a seed in the current database, and asks random queries; half of them in Flink's dialect."""
     out = Differences()
     make_tables(wb, seed)
     wb.run("SET 'spark.sql.shuffle.partitions' = '1'")
     with _cached(wb) as tables:
-        _ask(wb, out, Questions(2 * seed), count // 2, tables)
+        _ask(wb, out, kind(2 * seed), count // 2, tables)
         wb.run(FLINK)
-        _ask(wb, out, Questions(2 * seed + 1), count - count // 2, tables)
+        _ask(wb, out, kind(2 * seed + 1), count - count // 2, tables)
         wb.run("RESET 'execution.runtime-mode'")
     return out
 
@@ -133,7 +134,16 @@ def difference_of(question: Question, ours: pa.Table, theirs: pa.Table) -> str |
 
 
 def _tuples(rows: pa.Table) -> list[tuple[Any, ...]]:
-    return list(zip(*(column.to_pylist() for column in rows.columns), strict=True))
+    return list(zip(*(_plain(column).to_pylist() for column in rows.columns), strict=True))
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Dates and timestamps as numbers: Python has no year 10000."""
+    import pyarrow as pa
+
+    if pa.types.is_date32(column.type):
+        return column.cast(pa.int32())
+    return column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column
 
 
 def _text(value: Any, zeros: bool = False) -> str:
@@ -151,6 +161,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="holds answers.jsonl")
     parser.add_argument("--seeds", type=int, nargs=2, default=(100, 140), metavar=("FIRST", "STOP"))
+    parser.add_argument("--structures", action="store_true", help="joins, subqueries, windows and the like")
     parser.add_argument("--queries", type=int, default=500, help="queries a seed")
     chosen = parser.parse_args(arguments)
     chosen.folder.mkdir(parents=True, exist_ok=True)
@@ -162,7 +173,7 @@ def main(arguments: list[str] | None = None) -> int:
         for seed in missing:
             with tempfile.TemporaryDirectory() as warehouse:
                 wb = paimon_nb.connect(warehouse, spark=spark)
-                out = differences(wb, seed, chosen.queries)
+                out = differences(wb, seed, chosen.queries, Structures if chosen.structures else Questions)
             done.append(
                 {"seed": seed, "asked": out.asked, "local": out.local, "found": out.found, "reasons": out.reasons}
             )

@@ -32,10 +32,10 @@ FOLDERS = {
         "replacement", "api", "arrow_schema", "column_directives", "schema_steps", "deletion_vector_toggle", "file_import", "locks", "format_table_rules", "geospatial_rules", "shared_shredding_rules", "schema_validation", "new_tables", "type_promotion", "alter", "metastore", "moved_files",
         "warehouse", "filesystem", "hive", "iceberg", "jdbc", "rest", "iceberg_registration", "privilege", "open",
     ),
-    "syntax": ("tree", "lexer", "operands", "expressions", "queries"),
+    "syntax": ("tree", "lexer", "words", "operands", "expressions", "queries"),
     "sql": (
         "keywords", "functions", "completion", "constants", "error_spans", "render", "flink", "qualify", "session_functions", "aggregates", "table_references", "pushdown",
-        "grammar", "simple_select", "select_tree", "column_scopes", "parse", "formatting",
+        "grammar", "simple_select", "column_scopes", "parse", "formatting",
     ),
     "connectors": (
         "api", "datagen_source", "formats", "blackhole", "datagen", "files", "jdbc", "kafka", "print", "registry", "cdc", "mysql_cdc",

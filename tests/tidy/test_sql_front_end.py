@@ -23,6 +23,8 @@ PATTERNS = {
     "sql/grammar/columns.py": "names of types",
     "session/query/computed_columns.py": "keys of options",
     "session/query/data_files.py": "values of CSV files",
+    "session/query/local/answer.py": "names in our own SQL",
+    "session/query/local/literals.py": "timestamps inside string literals",
     "session/execute/insert.py": "dates and timestamps as text",
     "session/execute/spark_show.py": "names that need no quotes",
     "session/streaming/executor.py": "names of folders",

@@ -132,7 +132,7 @@ def explain(context: StatementContext, statement: Explain) -> Result:
         )
         plan_text = explain_text(frame, mode)
     if isinstance(explained, Query):
-        lines.append(f"== Engine ==\n{engine_line(session, query, context.text)}")
+        lines.append(f"== Engine ==\n{engine_line(session, query, context.text, context.params)}")
     lines.append("== Spark ==\n" + plan_text)
     return rows_result({"plan": ["\n\n".join(lines)]})
 

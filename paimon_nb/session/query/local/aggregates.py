@@ -5,14 +5,15 @@ A sum that could overflow, or whose last digits depend on the order of the rows,
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.types import Decimal
 from paimon_nb.session.query.local.decimals import from_unscaled, half_up, unscaled_decimal_sql
+from paimon_nb.session.query.local.not_local import NotLocal
 from paimon_nb.session.query.local.values import (
     BIGINT,
     DOUBLE,
     FLOAT,
+    LEAVE,
     MAX_PRECISION,
     NULL,
     Value,
@@ -21,16 +22,8 @@ from paimon_nb.session.query.local.values import (
     is_integer,
     positive_zero,
 )
-from paimon_nb.sql.select_tree import NotLocal
-from paimon_nb.statements.select import Call, Column
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from paimon_nb.statements.select import Expression
 
 AGGREGATES = frozenset({"COUNT", "SUM", "MIN", "MAX", "AVG"})
-_LEAVE = "error('left to Spark')"
 _EXACT_INTEGERS = 1 << 53
 """Sums of integers below this are exact as DOUBLE."""
 _FRACTION = 1 << 10
@@ -43,112 +36,132 @@ _SAFE_PRECISION = 18
 """Averages of decimals of so many digits fit into HUGEINT."""
 
 
-def aggregate_sql(call: Call, value_of: Callable[[Expression], Value], *, flink: bool) -> Value:
-    """The value of an aggregate function; `value_of`: that of its operand in a row. Raises NotLocal."""
-    condition = None
-    if call.name == "FILTER":
-        inner, where = call.operands
-        if not isinstance(inner, Call) or inner.name not in AGGREGATES:
-            raise NotLocal("FILTER of another function than an aggregate")
-        if any(not isinstance(o, Column) for o in inner.operands):
-            raise NotLocal(
-                "an expression under FILTER is left to Spark"
-            )  # it raises errors of rows that FILTER leaves out
-        call, condition = inner, value_of(where)
-    operand = value_of(call.operands[0]) if call.operands else None
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """The values that an aggregate sees: of a group's rows, or of a window."""
+
+    value: Value
+    distinct: bool
+    over: str
+
+    def of(self, function: str, x: str | None = None, *, distinct: bool = False) -> str:
+        """An aggregate of the values, or of an expression over them."""
+        word = "DISTINCT " if distinct and self.distinct else ""
+        return f"{function}({word}{self.value.sql if x is None else x}){self.over}"
+
+
+def aggregate_sql(
+    function: str, operand: Value | None, condition: Value | None, *, distinct: bool, flink: bool, over: str = ""
+) -> Value:
+    """The value of an aggregate function. Raises NotLocal.
+
+    Args:
+        function: one of AGGREGATES.
+        operand: its argument in a row; None: a star.
+        condition: of FILTER.
+        distinct: whether DISTINCT is written.
+        flink: whether the result has Flink's type.
+        over: the window's SQL.
+    """
     if operand is not None and operand.type == NULL:
-        raise NotLocal(f"{call.name} of NULL is left to Spark")
-    name = _spark_column_name(call, operand) if condition is None else None
+        raise NotLocal(f"{function} of NULL is left to Spark")
+    name = _spark_column_name(function, operand, distinct=distinct) if condition is None and not over else None
     x = "1" if operand is None else operand.sql
     if condition is not None:
         x = f"(CASE WHEN {condition.sql} THEN {x} END)"
-    if call.name == "COUNT":
-        return Value(_count_sql(x, operand, call.distinct, condition is not None), BIGINT, name)
+    if function == "COUNT":
+        return Value(_count_sql(x, operand, distinct, condition is not None, over), BIGINT, name)
     assert operand is not None
-    if call.distinct and call.name not in ("MIN", "MAX"):
-        raise NotLocal(f"{call.name}(DISTINCT ...) is left to Spark")
-    filtered = Value(x, operand.type)
-    if call.name in ("MIN", "MAX"):
-        return Value(_min_or_max_sql(call.name.lower(), filtered), operand.type, name)
-    total = _sum_as_spark(filtered) if call.name == "SUM" else _average_as_spark(filtered)
+    if distinct and is_floating(operand.type) and function not in ("MIN", "MAX"):
+        raise NotLocal(f"{function}(DISTINCT ...) of {operand.type.bare()} is left to Spark")
+    rows = _Rows(Value(x, operand.type), distinct, over)
+    if function in ("MIN", "MAX"):
+        return Value(_min_or_max_sql(function.lower(), rows), operand.type, name)
+    total = _sum_as_spark(rows) if function == "SUM" else _average_as_spark(rows)
     if not flink:
-        return Value(total.sql, total.type, name)
-    return _in_flink_result_type(call.name, total, operand, name)
+        return Value(total.sql, total.type, name, raises=total.raises)
+    return _in_flink_result_type(function, total, operand, name)
 
 
-def _spark_column_name(call: Call, operand: Value | None) -> str | None:
+def _spark_column_name(function: str, operand: Value | None, *, distinct: bool) -> str | None:
     if operand is None:
         return "count(1)"
     if operand.name is None:
         return None
-    return f"{call.name.lower()}({'DISTINCT ' if call.distinct else ''}{operand.name})"
+    return f"{function.lower()}({'DISTINCT ' if distinct else ''}{operand.name})"
 
 
-def _count_sql(x: str, operand: Value | None, distinct: bool, filtered: bool) -> str:
+def _count_sql(x: str, operand: Value | None, distinct: bool, filtered: bool, over: str) -> str:
     if operand is None and not filtered:
-        return "count(*)"
+        return f"count(*){over}"
     if not distinct:
-        return f"count({x})"
+        return f"count({x}){over}"
     if operand is not None and is_floating(operand.type):
         x = positive_zero(x, operand.type)
-    return f"count(DISTINCT {x})"
+    return f"count(DISTINCT {x}){over}"
 
 
-def _min_or_max_sql(function: str, x: Value) -> str:
-    found = f"{function}({x.sql})"
-    if not is_floating(x.type):
+def _min_or_max_sql(function: str, rows: _Rows) -> str:
+    found, x = rows.of(function), rows.value.sql
+    if rows.value.type.root not in ("FLOAT", "DOUBLE"):
         return found
     # 0.0 equals -0.0: which one is found depends on the order of the rows.
-    return f"(CASE WHEN {found} = 0 AND bool_or({x.sql} = 0 AND signbit({x.sql})) THEN {_LEAVE} ELSE {found} END)"
+    negative = rows.of("bool_or", f"{x} = 0 AND signbit({x})")
+    return f"(CASE WHEN {found} = 0 AND {negative} THEN {LEAVE} ELSE {found} END)"
 
 
-def _largest(x: str) -> str:
+def _largest(rows: _Rows) -> str:
     """A bound of the sum of absolute values, as HUGEINT or DOUBLE."""
-    return f"(greatest(abs(CAST(max({x}) AS HUGEINT)), abs(CAST(min({x}) AS HUGEINT))) * count({x}))"
+    maximum, minimum = (f"abs(CAST({rows.of(function)} AS HUGEINT))" for function in ("max", "min"))
+    return f"(greatest({maximum}, {minimum}) * {rows.of('count')})"
 
 
-def _checked(check: str, x: str, total: str) -> str:
-    return f"(CASE WHEN count({x}) = 0 THEN NULL WHEN {check} THEN {total} ELSE {_LEAVE} END)"
+def _checked(check: str, rows: _Rows, total: str) -> str:
+    return f"(CASE WHEN {rows.of('count')} = 0 THEN NULL WHEN {check} THEN {total} ELSE {LEAVE} END)"
 
 
-def _sum_as_spark(x: Value) -> Value:
-    if is_integer(x.type):
-        total = f"CAST(sum({x.sql}) AS BIGINT)"
-        if x.type == BIGINT:
-            total = _checked(f"{_largest(x.sql)} < CAST({(1 << 63) - 1} AS HUGEINT)", x.sql, total)
-        return Value(total, BIGINT)
-    if is_floating(x.type):
-        return Value(_exact_sum(x.cast(DOUBLE).sql), DOUBLE)
-    if isinstance(x.type, Decimal):
-        t = Decimal(min(x.type.precision + _SUM_DIGITS, MAX_PRECISION), x.type.scale)
-        total = f"CAST(sum({x.sql}) AS {engine_type(t)})"
-        if x.type.precision + _SUM_DIGITS > MAX_PRECISION:
-            digits = MAX_PRECISION - x.type.scale
-            bound = f"(greatest(abs(CAST(max({x.sql}) AS DOUBLE)), abs(CAST(min({x.sql}) AS DOUBLE))) * count({x.sql}))"
-            total = _checked(f"{bound} < 0.9e{digits}", x.sql, total)
-        return Value(total, t)
-    raise NotLocal(f"SUM of {x.type.bare()} is left to Spark")
+def _sum_as_spark(rows: _Rows) -> Value:
+    t, total = rows.value.type, rows.of("sum", distinct=True)
+    if is_integer(t):
+        whole = f"CAST({total} AS BIGINT)"
+        if t == BIGINT:
+            whole = _checked(f"{_largest(rows)} < CAST({(1 << 63) - 1} AS HUGEINT)", rows, whole)
+        return Value(whole, BIGINT, raises=t == BIGINT)
+    if is_floating(t):
+        return Value(_exact_sum(rows), DOUBLE)
+    if isinstance(t, Decimal):
+        found = Decimal(min(t.precision + _SUM_DIGITS, MAX_PRECISION), t.scale)
+        may_overflow = t.precision + _SUM_DIGITS > MAX_PRECISION
+        text = f"CAST({total} AS {engine_type(found)})"
+        if may_overflow:
+            maximum, minimum = (f"abs(CAST({rows.of(function)} AS DOUBLE))" for function in ("max", "min"))
+            bound = f"(greatest({maximum}, {minimum}) * {rows.of('count')})"
+            text = _checked(f"{bound} < 0.9e{MAX_PRECISION - t.scale}", rows, text)
+        return Value(text, found, raises=may_overflow)
+    raise NotLocal(f"SUM of {t.bare()} is left to Spark")
 
 
-def _exact_sum(x: str) -> str:
-    """A sum of DOUBLEs that no order of the rows changes."""
-    check = f"bool_and({x} * {_FRACTION} = trunc({x} * {_FRACTION})) AND sum(abs({x})) < {_EXACT_SUM:.1f}"
-    return _checked(check, x, f"sum({x})")
+def _exact_sum(rows: _Rows) -> str:
+    """A sum of floating-point numbers, as DOUBLE, that no order of the rows changes."""
+    x = rows.value.cast(DOUBLE).sql
+    is_multiple = rows.of("bool_and", f"{x} * {_FRACTION} = trunc({x} * {_FRACTION})")
+    check = f"{is_multiple} AND {rows.of('sum', f'abs({x})')} < {_EXACT_SUM:.1f}"
+    return _checked(check, rows, rows.of("sum", x))
 
 
-def _average_as_spark(x: Value) -> Value:
-    if is_integer(x.type):
-        total = f"(CAST(sum({x.sql}) AS DOUBLE) / count({x.sql}))"
-        return Value(_checked(f"{_largest(x.sql)} < {_EXACT_INTEGERS}", x.sql, total), DOUBLE)
-    if is_floating(x.type):
-        double = x.cast(DOUBLE).sql
-        return Value(f"({_exact_sum(double)} / count({double}))", DOUBLE)
-    if isinstance(x.type, Decimal) and x.type.precision <= _SAFE_PRECISION:
-        t = Decimal(x.type.precision + 4, x.type.scale + 4)
-        total = unscaled_decimal_sql(Value(f"sum({x.sql})", Decimal(MAX_PRECISION, x.type.scale)))
-        rounded = half_up(f"({total} * 10000)", f"CAST(count({x.sql}) AS HUGEINT)")
-        return Value(f"(CASE WHEN count({x.sql}) = 0 THEN NULL ELSE {from_unscaled(rounded, t)} END)", t)
-    raise NotLocal(f"AVG of {x.type.bare()} is left to Spark")
+def _average_as_spark(rows: _Rows) -> Value:
+    t, count = rows.value.type, rows.of("count", distinct=True)
+    if is_integer(t):
+        total = f"(CAST({rows.of('sum', distinct=True)} AS DOUBLE) / {count})"
+        return Value(_checked(f"{_largest(rows)} < {_EXACT_INTEGERS}", rows, total), DOUBLE)
+    if is_floating(t):
+        return Value(f"({_exact_sum(rows)} / {count})", DOUBLE)
+    if isinstance(t, Decimal) and t.precision <= _SAFE_PRECISION:
+        found = Decimal(t.precision + 4, t.scale + 4)
+        total = unscaled_decimal_sql(Value(rows.of("sum", distinct=True), Decimal(MAX_PRECISION, t.scale)))
+        rounded = half_up(f"({total} * 10000)", f"CAST({count} AS HUGEINT)")
+        return Value(f"(CASE WHEN {count} = 0 THEN NULL ELSE {from_unscaled(rounded, found)} END)", found)
+    raise NotLocal(f"AVG of {t.bare()} is left to Spark")
 
 
 def _in_flink_result_type(function: str, total: Value, operand: Value, name: str | None) -> Value:
@@ -157,4 +170,4 @@ def _in_flink_result_type(function: str, total: Value, operand: Value, name: str
         return Value(f"CAST(trunc({total.sql}) AS {engine_type(operand.type)})", operand.type)
     if operand.type == FLOAT:
         return Value(f"CAST({total.sql} AS FLOAT)", FLOAT)
-    return Value(total.sql, total.type, name)
+    return Value(total.sql, total.type, name, raises=total.raises)

@@ -2,35 +2,41 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from dataclasses import replace
+from math import prod
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import BadOptionValue, PaimonError
+from paimon_nb.base.identifier import quote
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.types import DataField
 from paimon_nb.session.query.engine_choice import ENGINE, LOCAL, MAX_BYTES, SPARK, max_bytes
+from paimon_nb.session.query.frames_and_files import note_shadowed_frame
 from paimon_nb.session.query.local import engine
-from paimon_nb.session.query.local.constants import constant_expressions_that_may_fail, reordered_constants
-from paimon_nb.session.query.local.expressions import Expressions
+from paimon_nb.session.query.local.not_local import NotLocal
 from paimon_nb.session.query.local.sources import Source, open_source, scan_sql
-from paimon_nb.session.query.local.translate import Translation, Translator
-from paimon_nb.session.query.local.values import is_integer
+from paimon_nb.session.query.local.translate import Translator
+from paimon_nb.session.query.local.translation import NamedQuery, Parts, Translation
+from paimon_nb.session.query.local.views import find_query_of_view
 from paimon_nb.session.query.local_select import try_local_select
-from paimon_nb.sql.select_tree import NotLocal, select_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import pyarrow as pa
 
     from paimon_nb.session.core.session import Session
-    from paimon_nb.session.query.local.translate import Scan
-    from paimon_nb.session.query.local.values import Value
+    from paimon_nb.session.query.local.translation import Scan
+    from paimon_nb.session.query.local.views import View
     from paimon_nb.statements import Query, TableRef
-    from paimon_nb.statements.select import Column
+    from paimon_nb.syntax.tree import QueryTree
 
 _UNBOUNDED_ROWS = 500_000
 """Rows of the tables up to which a result without groups and LIMIT is computed here."""
 _MAX_LIMIT = 100_000
+_MAX_PAIRS = 1_000_000_000
+"""Pairs of rows that a join without an equality compares here, at most."""
 _SPARK_DEFAULTS = {
     "spark.sql.ansi.enabled": "true",
     "spark.sql.caseSensitive": "false",
@@ -49,8 +55,15 @@ class Prepared:
 
     translation: Translation
     scans: tuple[tuple[Scan, Source], ...]
+    queries: tuple[NamedQuery, ...] = ()
+    """The queries that are named by WITH, in order."""
+    variables: tuple[tuple[str, str], ...] = ()
+    """Names and queries of scalar subqueries, whose values are computed first."""
     constants: tuple[str, ...] = ()
     """The engine's SQL of what is computed without a column."""
+    has_unequal_join: bool = False
+    may_raise: bool = True
+    """Whether Spark may raise an error for some row."""
 
     @property
     def size(self) -> int:
@@ -63,20 +76,25 @@ class Prepared:
         return f"local: DuckDB reads {tables}, {self.size:,} bytes; the answer is Spark's, without a JVM"
 
 
-def local_answer(session: Session, query: Query, text: str) -> tuple[pa.Table, tuple[DataField, ...]] | None:
+def local_answer(
+    session: Session, query: Query, text: str, parameters: Mapping[str, Any]
+) -> tuple[pa.Table, tuple[DataField, ...]] | None:
     """The query's result and its fields, or None if Spark must run it.
 
     Raises:
         BadOptionValue: 'paimon-nb.engine' is 'local', and the query is left to Spark; the message says why.
     """
     try:
-        prepared = prepare_for_embedded_engine(session, query, text)
-        return run_in_embedded_engine(prepared)
+        prepared = prepare_for_embedded_engine(session, query, text, parameters)
+        found = run_in_embedded_engine(prepared)
     except NotLocal as reason:
         _refuse_if_forced(session, str(reason))
         return None
     except PaimonError:
         return None  # Spark's path raises it again, with its position
+    for scan, _ in prepared.scans:
+        note_shadowed_frame(session, scan.table)
+    return found
 
 
 def _refuse_if_forced(session: Session, reason: str) -> None:
@@ -87,10 +105,10 @@ def _refuse_if_forced(session: Session, reason: str) -> None:
         )  # fmt: skip
 
 
-def engine_line(session: Session, query: Query, text: str) -> str:
+def engine_line(session: Session, query: Query, text: str, parameters: Mapping[str, Any]) -> str:
     """Which engine answers the query when it is displayed, and why. Reads little more than metadata."""
     try:
-        return prepare_for_embedded_engine(session, query, text).describe()
+        return prepare_for_embedded_engine(session, query, text, parameters).describe()
     except NotLocal as reason:
         why = str(reason)
     except PaimonError as error:
@@ -100,7 +118,9 @@ def engine_line(session: Session, query: Query, text: str) -> str:
     return f"Spark: {why}"
 
 
-def prepare_for_embedded_engine(session: Session, query: Query, text: str) -> Prepared:
+def prepare_for_embedded_engine(
+    session: Session, query: Query, text: str, parameters: Mapping[str, Any] | None = None
+) -> Prepared:
     """The query for the embedded engine. Reads metadata only.
 
     Raises:
@@ -109,7 +129,6 @@ def prepare_for_embedded_engine(session: Session, query: Query, text: str) -> Pr
     if session.setting(ENGINE) == SPARK:
         raise NotLocal(f"'{ENGINE}' is 'spark'")
     engine.check_installed()
-    tree = select_tree(query, text)
     _check_spark_settings(session)
     opened: list[Source] = []
 
@@ -117,37 +136,86 @@ def prepare_for_embedded_engine(session: Session, query: Query, text: str) -> Pr
         opened.append(open_source(session, ref))
         return opened[-1].fields
 
-    translator = Translator(fields_of, flink=session.flink_semantics)
-    translation = translator.tree(tree, top=True)
+    def view_of(ref: TableRef) -> View | None:
+        view = find_query_of_view(session, ref)
+        if view is not None:
+            _check_written(view.query, view.text)
+        return view
+
+    parts = Parts(fields_of, view_of, session.flink_semantics, parameters or {})
+    translation = Translator(parts, query, text).tree(_check_written(query, text), top=True)
     if any(o.name is None for o in translation.outputs):
         raise NotLocal("a column has no alias, and Spark names it")
-    constant = Expressions(_no_column, flink=session.flink_semantics)
-    values = [constant.value(e) for e in constant_expressions_that_may_fail(tree)]
-    values += [v for v in map(constant.value, reordered_constants(tree)) if is_integer(v.type)]
-    computed = tuple(dict.fromkeys(v.sql for v in values if v.literal is None))
-    prepared = Prepared(translation, tuple(zip(translator.scans, opened, strict=True)), computed)
+    prepared = Prepared(
+        translation,
+        tuple(zip(parts.scans, opened, strict=True)),
+        tuple(parts.queries),
+        tuple(parts.variables),
+        tuple(parts.checks.texts),
+        parts.has_unequal_join,
+        parts.may_raise or bool(parts.checks.texts),
+    )
     _check_read_and_result_size(session, prepared)
     return prepared
 
 
-def _no_column(column: Column) -> Value:
-    raise NotLocal(f"{column.name} is not known")
+def _check_written(query: Query, text: str) -> QueryTree:
+    """The tree of a query that is written as Spark reads it, too. Raises NotLocal."""
+    if query.flink_edits or query.unnested:
+        raise NotLocal("Flink's syntax is translated for Spark")
+    written = [(text[span.start : span.stop], by) for span, by in query.edits]
+    if any(by not in (name, name.lower(), quote(name)) for name, by in written):
+        raise NotLocal("syntax that is translated is left to Spark")
+    if query.tree is None:
+        raise NotLocal("its structure is not known")
+    return query.tree
 
 
 def run_in_embedded_engine(prepared: Prepared) -> tuple[pa.Table, tuple[DataField, ...]]:
     """The result and its fields. Raises NotLocal: the engine found that Spark may answer otherwise."""
+    before = []
     if prepared.constants:  # an error of theirs is Spark's, also if the query has no rows
-        engine.run_in_memory(f"SELECT {', '.join(prepared.constants)}", {})
+        before.append(f"SELECT {', '.join(prepared.constants)}")
     engine.import_in_background()
-    parts: list[str] = []
+    items: dict[str, str] = {}
     rows = {}
     for scan, source in prepared.scans:
         sql, arrow = scan_sql(scan.name, source, scan.used)
-        parts.append(f"{scan.name} AS NOT MATERIALIZED ({sql})")
+        items[scan.name] = f"{scan.name} AS NOT MATERIALIZED ({sql})"
         if arrow is not None:
             rows[f"{scan.name}_rows"] = arrow
-    found = engine.run_in_memory(f"WITH {', '.join(parts)} {prepared.translation.sql}", rows)
+    for query in prepared.queries:
+        items[query.name] = f"{query.name} AS {'MATERIALIZED ' if query.is_materialized else ''}({query.sql})"
+    text = prepared.translation.sql
+    for number, (name, sql) in enumerate(prepared.variables):
+        if prepared.may_raise:  # the engine leaves out what is compared with a constant that is NULL
+            before.append(f"CREATE TEMP TABLE {name} AS SELECT ({_with_items(sql, items)}) AS o0")
+            variable, reference = f"getvariable('{name}')", f"(SELECT o0 FROM {name})"
+            later = [(n, s.replace(variable, reference)) for n, s in prepared.variables[number + 1 :]]
+            prepared = replace(prepared, variables=(*prepared.variables[: number + 1], *later))
+            items = {key: item.replace(variable, reference) for key, item in items.items()}
+            text = text.replace(variable, reference)
+        else:
+            before.append(f"SET VARIABLE {name} = ({_with_items(sql, items)})")
+    found = engine.run_in_memory(_with_items(text, items), rows, before, keep_errors=prepared.may_raise)
     return _in_paimon_types(found, prepared.translation)
+
+
+_NAMES = re.compile(r"\b[tcm]\d+\b")
+"""Names of scans and of queries that WITH names."""
+
+
+def _with_items(sql: str, items: Mapping[str, str]) -> str:
+    """The query with those of the items that it uses, in order."""
+    used: set[str] = set()
+    waiting = [sql]
+    while waiting:
+        for name in _NAMES.findall(waiting.pop()):
+            if name in items and name not in used:
+                used.add(name)
+                waiting.append(items[name])
+    texts = [text for name, text in items.items() if name in used]
+    return f"WITH {', '.join(texts)} {sql}" if texts else sql
 
 
 def _in_paimon_types(found: pa.Table, translation: Translation) -> tuple[pa.Table, tuple[DataField, ...]]:
@@ -184,5 +252,8 @@ def _check_read_and_result_size(session: Session, prepared: Prepared) -> None:
         raise NotLocal("LIMIT 0 is left to Spark")  # it may evaluate, and raise errors
     if translation.limit is not None and translation.limit > _MAX_LIMIT:
         raise NotLocal(f"a result of more than {_MAX_LIMIT:,} rows is shown by Spark")
-    if not translation.is_small_result and sum(s.rows for _, s in prepared.scans) > _UNBOUNDED_ROWS:
+    rows = sorted(source.rows for _, source in prepared.scans)
+    if not translation.is_small_result and not translation.is_filtered and sum(rows) > _UNBOUNDED_ROWS:
         raise NotLocal("the result may be large; Spark shows its first rows")
+    if prepared.has_unequal_join and prod(rows[-2:]) > _MAX_PAIRS:
+        raise NotLocal("a join without an equality of many rows is left to Spark")

@@ -12,10 +12,10 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.session.query.duckdb_read_only import SETTINGS
-from paimon_nb.sql.select_tree import NotLocal
+from paimon_nb.session.query.local.not_local import NotLocal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import pyarrow as pa
 
@@ -23,12 +23,18 @@ MAX_ROWS = 1_000_000
 """Rows of a result, at most: a larger one is left to Spark, which shows its first rows."""
 _RELEASE = "2.0."
 _INTERRUPT_S = 0.1
-_DISABLED = "expression_rewriter,statistics_propagation,top_n"
+_DISABLED = ("top_n",)
 """Optimizers that would change answers.
 
-The first two leave out expressions, and with them the errors that Spark reports: `-y <> 100` of the least number. For ORDER BY with LIMIT the
-last one filters Parquet files by the values found so far. If each row of a file has the same value, the rows come out as NULL (DuckDB 2.0.0).
+For ORDER BY with LIMIT it filters Parquet files by the values found so far. If each row of a file has the same value, the rows come out as NULL
+(DuckDB 2.0.0).
 """
+_WITH_ERRORS = (
+    *_DISABLED, "expression_rewriter", "statistics_propagation", "cte_filter_pusher", "aggregate_function_rewriter", "projection_pullup",
+    "projection_placement", "scalar_fn_pushdown",
+)  # fmt: skip
+"""Optimizers that leave out expressions, and with them the errors that Spark reports: `-y <> 100` of the least number, `sum(y + 1)` as
+`sum(y) + count(y)`, or rows of queries that are to be computed whole."""
 _BATCH_ROWS = 1 << 17
 _MEMORY_SHARE, _MEMORY_MAX = 4, 4 << 30
 """The engine uses a quarter of the machine's memory, at most 4 GB; then it writes to a temporary folder."""
@@ -50,12 +56,20 @@ def import_in_background() -> None:
         threading.Thread(target=import_module, args=("duckdb",), name="paimon-nb-import").start()
 
 
-def run_in_memory(sql: str, rows: Mapping[str, pa.Table | pa.RecordBatchReader]) -> pa.Table:
+def run_in_memory(
+    sql: str,
+    rows: Mapping[str, pa.Table | pa.RecordBatchReader],
+    before: Sequence[str] = (),
+    *,
+    keep_errors: bool = True,
+) -> pa.Table:
     """The result of a query.
 
     Args:
         sql: the engine's SQL.
         rows: Arrow rows that the query reads, by name.
+        before: statements that run first.
+        keep_errors: whether all that is written must be computed, so that its errors are raised.
 
     Raises:
         NotLocal: the engine raised an error, or the result is large.
@@ -68,11 +82,11 @@ def run_in_memory(sql: str, rows: Mapping[str, pa.Table | pa.RecordBatchReader])
         # The engine runs in a thread, so that an interrupt of the notebook's cell reaches this one and ends it.
         pool = ThreadPoolExecutor(1, thread_name_prefix="paimon-nb-engine")
         try:
-            connection.execute(f"SET disabled_optimizers = '{_DISABLED}'")
+            connection.execute(f"SET disabled_optimizers = '{','.join(_WITH_ERRORS if keep_errors else _DISABLED)}'")
             connection.execute("SET enable_progress_bar = false")  # it would be printed into the cell
             for name, source in rows.items():
                 connection.register(name, source)
-            reading = pool.submit(_read_up_to_max_rows, connection, sql)
+            reading = pool.submit(_read_up_to_max_rows, connection, sql, before)
             try:
                 return reading.result()
             except BaseException:
@@ -88,9 +102,11 @@ def run_in_memory(sql: str, rows: Mapping[str, pa.Table | pa.RecordBatchReader])
             connection.close()
 
 
-def _read_up_to_max_rows(connection: Any, sql: str) -> pa.Table:
+def _read_up_to_max_rows(connection: Any, sql: str, before: Sequence[str]) -> pa.Table:
     import pyarrow as pa
 
+    for statement in before:
+        connection.execute(statement).fetchall()
     reader = connection.sql(sql).to_arrow_reader(_BATCH_ROWS)
     batches, count = [], 0
     for batch in reader:

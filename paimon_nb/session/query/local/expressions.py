@@ -1,4 +1,4 @@
-"""Expressions in the engine's SQL: each operator and function for the types where its result is Spark's, exactly.
+"""Expressions in the engine's SQL: what is written as `syntax/tree.py` has it, with the operators and functions that are listed.
 
 What is not listed is left to Spark. Where the result depends on the values (a sum that overflows, an inexact sum of
 floating-point numbers, a text with other letters than ASCII), the engine raises an error, and Spark answers.
@@ -6,508 +6,453 @@ floating-point numbers, a text with other letters than ASCII), the engine raises
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
-from decimal import Decimal as Number
-from typing import TypeAlias
+from dataclasses import field, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from paimon_nb.format.types import Atomic, DataType, Decimal
+from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.format.types import Atomic
 from paimon_nb.session.query.local.aggregates import AGGREGATES, aggregate_sql
-from paimon_nb.session.query.local.decimals import from_unscaled, half_up, power_of_ten, unscaled_decimal_sql
-from paimon_nb.session.query.local.values import (
-    BIGINT,
-    BOOLEAN,
-    BYTES,
-    DATE,
-    DOUBLE,
-    INT,
-    INTEGERS,
-    MAX_PRECISION,
-    NULL,
-    STRING,
-    TIMESTAMP,
-    Value,
-    as_decimal,
-    cast_to_common_type,
-    common_type,
-    engine_type,
-    is_floating,
-    is_integer,
-    is_number,
-    positive_zero,
-    quote_text,
-    spark_decimal_result,
-    to_double,
+from paimon_nb.session.query.local.casts import cast_target, cast_value
+from paimon_nb.session.query.local.functions import DATE_PARTS, FUNCTIONS, SPELLINGS
+from paimon_nb.session.query.local.intervals import interval_of, plus_interval
+from paimon_nb.session.query.local.literals import literal_value, parameter_value, plain_text, text_value
+from paimon_nb.session.query.local.not_local import NotLocal
+from paimon_nb.session.query.local.operators import COMPARISONS, OPERATORS, case_when, is_in, logical
+from paimon_nb.session.query.local.values import BIGINT, BOOLEAN, NULL, Build, Origin, Value
+from paimon_nb.session.query.local.windows import WINDOW_FUNCTIONS, over, window_value
+from paimon_nb.syntax.tree import (
+    Between,
+    Binary,
+    Brackets,
+    Call,
+    Cast,
+    Column,
+    Composite,
+    In,
+    Is,
+    Like,
+    Literal,
+    Logical,
+    Node,
+    Star,
+    Subquery,
+    Unary,
+    Window,
+    walk_expression,
+    without_brackets,
 )
-from paimon_nb.sql.select_tree import NotLocal
-from paimon_nb.statements.select import Call, Case, Cast, Column, Expression, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 Resolve: TypeAlias = Callable[[Column], Value]
 """A column's value. Raises NotLocal."""
-LEAVE = "error('left to Spark')"
-"""Raises an error in the engine."""
-_COMPARISONS = {"=": "=", "<>": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">=", "<=>": "IS NOT DISTINCT FROM"}
-_QUOTIENT_DIGITS = 39
-"""Spark rounds a quotient to so many fraction digits, and then to its type's. For divisors with so many digits less the type's scale that is
-the quotient rounded once."""
-_MAX_ROUNDED = 1e9
-"""Scaled numbers below this differ from ties by more than the error of scaling them."""
+_ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "DIV"})
+_SAME_COMPARISON = {"==": "=", "!=": "<>"}
+
+
+class Subqueries(Protocol):
+    """Translates subqueries in expressions."""
+
+    def exists(self, node: Subquery, scope: Expressions) -> Value: ...
+    def scalar(self, node: Subquery, scope: Expressions) -> Value: ...
+    def contains(self, value: Value, node: Subquery, scope: Expressions) -> Value: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What the expressions of one text share."""
+
+    words: Callable[[int, int], list[str]]
+    """The tokens between two positions of the text, keywords in upper case."""
+    flink: bool
+    subqueries: Subqueries | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    constants: dict[str, None] = field(default_factory=dict)
+    """The SQL of what depends on no row and may raise an error. It is computed first, as in Spark: then it raises none."""
 
 
 class Expressions:
     """Translates expressions in one scope."""
 
-    def __init__(self, resolve: Resolve, *, flink: bool, groups: Mapping[str, Value] | None = None) -> None:
-        """`groups`: in a query with groups, the values of the GROUP BY by their SQL without groups."""
-        self.resolve, self.flink, self.groups = resolve, flink, groups
+    def __init__(
+        self,
+        context: Context,
+        resolve: Resolve,
+        *,
+        groups: Mapping[str, Value] | None = None,
+        windows: Mapping[str, Window] | None = None,
+        own: Resolve | None = None,
+        is_filter: bool = False,
+        grouping: Sequence[Value] | None = None,
+    ) -> None:
+        """`groups`: in a query with groups, the values of the GROUP BY by their SQL without groups.
 
-    def value(self, e: Expression) -> Value:
+        Args:
+            windows: the windows of the WINDOW clause; None: no window functions here.
+            own: the columns of this query alone, without those of the query around it; None: as `resolve`.
+            is_filter: whether EXISTS and IN (SELECT ...) may be used here.
+            grouping: the keys in order, if there are several sets of them.
+        """
+        self.context, self.resolve, self.groups = context, resolve, groups
+        self.windows, self.own, self.is_filter, self.grouping = windows, own or resolve, is_filter, grouping
+
+    @property
+    def flink(self) -> bool:
+        return self.context.flink
+
+    def value(self, e: Node) -> Value:
         """The expression's value; above the groups, if there are groups. Raises NotLocal."""
+        e = without_brackets(e)
         if self.groups is None:
             return self._value(e)
-        if isinstance(e, Call) and (e.name in AGGREGATES or e.name == "FILTER"):
-            return aggregate_sql(e, self._rows().value, flink=self.flink)
-        if not has_aggregate(e):
+        if is_aggregate(e):
+            assert isinstance(e, Call)
+            return self._aggregate(e)
+        if not any(isinstance(n, Subquery | Window) or is_aggregate(n) for n in walk_expression(e)):
             with suppress(NotLocal):  # it may be an expression of groups and aliases
-                row = self._rows().value(e)
+                row = self.rows().value(e)
                 if row.sql in self.groups:
                     return replace(self.groups[row.sql], name=row.name)  # the name is as written here, not in GROUP BY
         if isinstance(e, Column):
-            raise NotLocal(f"{e.name} is not in GROUP BY")
+            raise NotLocal(f"{e.parts[-1]} is not in GROUP BY")
         return self._value(e)
 
-    def condition(self, e: Expression) -> str:
-        """The SQL of a condition."""
-        value = self.value(e)
-        if value.type not in (BOOLEAN, NULL):
-            raise NotLocal(f"a condition is {value.type.bare()}")
-        return value.sql
+    def condition(self, e: Node) -> Value:
+        """The value of a condition."""
+        return boolean(self.value(e))
 
-    def _rows(self) -> Expressions:
-        return Expressions(self.resolve, flink=self.flink)
+    def rows(self) -> Expressions:
+        """The scope of a row, below the groups."""
+        return Expressions(self.context, self.resolve)
 
-    def _value(self, e: Expression) -> Value:
+    def apply(self, operator: str, build: Build, operands: Sequence[Value]) -> Value:
+        """A value that is computed from others."""
+        found = build(self.flink, list(operands))
+        raises, is_constant = found.raises or any(o.raises for o in operands), all(o.is_constant for o in operands)
+        if raises and is_constant:
+            self.context.constants[found.sql] = None
+        return replace(
+            found,
+            raises=raises and not is_constant,
+            is_constant=is_constant,
+            is_outer=any(o.is_outer for o in operands),
+            origin=Origin(operator, tuple(operands), lambda others: self.apply(operator, build, others)),
+        )
+
+    # -- by kind of node
+
+    def _value(self, e: Node) -> Value:
         match e:
             case Column():
-                return self.resolve(e)
+                return self._column(e)
+            case Literal(kind="parameter"):
+                return self._parameter(e)
             case Literal():
-                return _literal(e, flink=self.flink)
-            case Case():
-                return self._case(e)
+                return literal_value(e, flink=self.flink)
+            case Unary(op="-"):
+                return self.apply("NEGATIVE", OPERATORS["NEGATIVE"], [self.value(e.operand)])
+            case Unary(op="NOT"):
+                return self._not(self.value(e.operand))
+            case Logical():
+                return self.apply(e.op, logical(e.op), [self.value(p) for p in e.parts])
+            case Binary():
+                return self._binary(e)
+            case Between(symmetric=False):
+                values = [self._compared(n) for n in (e.operand, e.low, e.high)]
+                return self._negated(self.apply("BETWEEN", OPERATORS["BETWEEN"], values), e.negated)
+            case In():
+                return self._negated(self._in(e), e.negated)
+            case Like(op="LIKE", escape=None):
+                return self._negated(self._like(e), e.negated)
+            case Is():
+                return self._is(e)
             case Cast():
                 return self._cast(e)
-        if e.name in _FUNCTIONS:
-            return _FUNCTIONS[e.name](self, [self.value(o) for o in e.operands])
-        if e.name in ("AND", "OR"):
-            values = [self.value(o) for o in e.operands]
-            if any(v.type not in (BOOLEAN, NULL) for v in values):
-                raise NotLocal(f"{e.name} of other types than BOOLEAN")
-            return Value(f"({values[0].sql} {e.name} {values[1].sql})", BOOLEAN, _binary_name(e.name, values))
-        if e.name in AGGREGATES:
-            raise NotLocal(f"{e.name} is not allowed here")
-        raise NotLocal(f"{e.name} is left to Spark")
+            case Composite(kind="CASE"):
+                return self._case(e)
+            case Subquery():
+                return self._subquery(e)
+            case Call():
+                return self._call(e)
+        raise NotLocal(f"{_syntax_word(e)} is left to Spark")
 
-    def _case(self, e: Case) -> Value:
-        values = [self.value(v) for _, v in e.branches]
-        values.append(Value("NULL", NULL) if e.otherwise is None else self.value(e.otherwise))
-        cast, t = cast_to_common_type(values)
-        if t == NULL:
-            raise NotLocal("CASE has no type")
-        branches = " ".join(
-            f"WHEN {self.condition(c)} THEN {v.sql}" for (c, _), v in zip(e.branches, cast, strict=False)
-        )
-        return Value(f"(CASE {branches} ELSE {cast[-1].sql} END)", t)
+    def _column(self, e: Column) -> Value:
+        if len(e.parts) > 2:
+            raise NotLocal("a name with several dots is left to Spark")
+        return self.resolve(e)
+
+    def _parameter(self, e: Literal) -> Value:
+        name = e.text.lstrip(":")
+        if name not in self.context.parameters:
+            raise NotLocal(f"no value for :{name}")
+        return parameter_value(name, self.context.parameters[name])
+
+    def _not(self, value: Value) -> Value:
+        return self.apply("NOT", OPERATORS["NOT"], [value])
+
+    def _negated(self, value: Value, negated: bool) -> Value:
+        return self._not(value) if negated else value
+
+    def _compared(self, node: Node) -> Value:
+        """An operand of a comparison. Comparisons of comparisons need brackets: dialects group them differently."""
+        if _is_predicate(node):
+            raise NotLocal("comparisons of comparisons need brackets")
+        return self.value(node)
+
+    def _binary(self, e: Binary) -> Value:
+        op = _SAME_COMPARISON.get(e.op, e.op)
+        if op in COMPARISONS:
+            return self.apply(op, OPERATORS[op], [self._compared(e.left), self._compared(e.right)])
+        if op != "||" and op not in _ARITHMETIC:
+            raise NotLocal(f"{e.op} is left to Spark")
+        mixed = _ARITHMETIC if op == "||" else {"||"}
+        if any(isinstance(side, Binary) and side.op in mixed for side in (e.left, e.right)):
+            raise NotLocal("|| with arithmetic needs brackets")
+        for side, other in ((e.right, e.left), (e.left, e.right)):
+            if isinstance(side, Composite) and side.kind == "INTERVAL":
+                if op not in ("+", "-") or (side is e.left and op == "-"):
+                    raise NotLocal(f"{op} of an interval is left to Spark")
+                interval = interval_of(self.context.words(side.span.start, side.span.stop))
+                return self.apply(op, plus_interval(op, interval), [self.value(other)])
+        return self.apply(op, OPERATORS[op], [self.value(e.left), self.value(e.right)])
+
+    def _in(self, e: In) -> Value:
+        first = self._compared(e.operand)
+        if len(e.items) == 1 and isinstance(e.items[0], Subquery):
+            if not self.is_filter or self.context.subqueries is None:
+                raise NotLocal("IN (SELECT ...) outside of WHERE is left to Spark")
+            return self.context.subqueries.contains(first, e.items[0], self)
+        return self.apply("IN", is_in, [first, *(self.value(item) for item in e.items)])
+
+    def _like(self, e: Like) -> Value:
+        pattern = without_brackets(e.pattern)
+        if isinstance(pattern, Literal) and pattern.kind == "string":
+            text = text_value(plain_text(pattern.text))
+        else:
+            text = self.value(pattern)
+        if text.text is None or "\\" in text.text:
+            raise NotLocal("LIKE with a computed pattern is left to Spark")
+        return self.apply("LIKE", OPERATORS["LIKE"], [self._compared(e.operand), text])
+
+    def _is(self, e: Is) -> Value:
+        operand = self._compared(e.operand)
+        if e.what == "DISTINCT FROM" and e.other is not None:
+            equal = self.apply("<=>", OPERATORS["<=>"], [operand, self._compared(e.other)])
+            return self._negated(equal, not e.negated)
+        words = f"IS {'NOT ' if e.negated else ''}{e.what}"
+        if words not in OPERATORS:
+            raise NotLocal(f"IS {e.what} is left to Spark")
+        return self.apply(words, OPERATORS[words], [operand])
+
+    def _case(self, e: Composite) -> Value:
+        parts = [self.value(p) for p in e.parts]
+        has_operand = self.context.words(e.span.start, e.parts[0].span.start) == ["CASE"]
+        operand = parts.pop(0) if has_operand else None
+        otherwise = [parts.pop()] if len(parts) % 2 else []
+        operands: list[Value] = []
+        for condition, value in zip(parts[::2], parts[1::2], strict=True):
+            equal = condition if operand is None else self.apply("=", OPERATORS["="], [operand, condition])
+            operands += [equal, value]
+        return self.apply("CASE", case_when, [*operands, *otherwise])
 
     def _cast(self, e: Cast) -> Value:
+        if e.form == "::":
+            raise NotLocal(":: is left to Spark")
+        target, name = cast_target(e.type)
         value = self.value(e.operand)
-        target = _cast_target_type(e.type)
-        if not _casts_as_in_spark(value, target):
-            raise NotLocal(f"CAST of {value.type.bare()} to {e.type} is left to Spark")
-        name = None if value.name is None or self.flink else f"CAST({value.name} AS {e.type.replace(', ', ',')})"
-        if value.type.root == "DOUBLE" and is_integer(target):
-            return Value(f"CAST(trunc({value.sql}) AS {engine_type(target)})", target, name)
-        text = f"CAST({value.sql} AS {engine_type(target)})"
-        if value.type == BOOLEAN and target == STRING and self.flink:
-            text = f"upper({text})"
-        return Value(text, target, name)
+        return self.apply("CAST", cast_value(e.form, target, name), [value])
+
+    def _subquery(self, e: Subquery) -> Value:
+        if self.context.subqueries is None:
+            raise NotLocal("a subquery is left to Spark")
+        if not e.exists:
+            return self.context.subqueries.scalar(e, self)
+        if not self.is_filter:
+            raise NotLocal("EXISTS outside of WHERE is left to Spark")
+        return self.context.subqueries.exists(e, self)
+
+    # -- calls
+
+    def _call(self, e: Call) -> Value:
+        if e.window is not None:
+            return self._window_call(e)
+        if e.function == "EXTRACT":
+            return self._extract(e)
+        if e.function in ("GROUPING", "GROUPING_ID"):
+            return self._grouping(e)
+        name = SPELLINGS.get(e.function, e.function)
+        if name in AGGREGATES:
+            raise NotLocal(f"{name} is not allowed here")
+        function = FUNCTIONS.get(name)
+        if function is None or len(e.name) > 1 or e.order or e.condition is not None or e.distinct:
+            raise NotLocal(f"{e.function} is left to Spark")
+        arguments = self._arguments(e)
+        if not function.at_least <= len(arguments) <= function.at_most:
+            raise NotLocal(f"{e.function} with these arguments is left to Spark")
+        if e.function in ("IFNULL", "NVL") and len(arguments) != 2:
+            raise NotLocal(f"{e.function} with these arguments is left to Spark")
+        found = self.apply(name, function.build, [self.value(a) for a in arguments])
+        return found if name == e.function else replace(found, name=None)
+
+    def _arguments(self, e: Call) -> list[Node]:
+        """The arguments of a call. Raises NotLocal: its brackets hold words that are not arguments, or words follow them."""
+        arguments = list(e.arguments)
+        if e.function in ("SUBSTRING", "SUBSTR"):  # FROM 1 FOR 2
+            arguments = [a for a in arguments if not (isinstance(a, Column) and a.parts[0].upper() == "FOR")]
+        if not arguments:
+            if self.context.words(e.span.start, e.span.stop)[1:] != ["(", ")"]:
+                raise NotLocal(f"words inside {e.function} are left to Spark")
+            return []
+        between = [self.context.words(a.span.stop, b.span.start) for a, b in pairwise(arguments)]
+        commas = all(b == [","] for b in between)
+        if not commas and not (len(arguments) < len(e.arguments) and between == [["FROM"], ["FOR"]]):
+            raise NotLocal(f"words inside {e.function} are left to Spark")
+        self._check_words_around(e, arguments)
+        return arguments
+
+    def _check_words_around(self, e: Call, arguments: Sequence[Node]) -> None:
+        words, first, last = self.context.words, arguments[0], arguments[-1]
+        if words(e.span.start, first.span.start)[1:] != (["(", "DISTINCT"] if e.distinct else ["("]):
+            raise NotLocal(f"words inside {e.function} are left to Spark")
+        stop, expected = e.span.stop, [")"]
+        if e.condition is not None:
+            stop, expected = e.condition.span.start, [")", "FILTER", "(", "WHERE"]
+        elif e.window is not None:
+            stop, expected = e.window.span.start, [")", "OVER"]
+        if words(last.span.stop, stop) != expected:
+            raise NotLocal(f"words after {e.function} are left to Spark")
+        if e.condition is not None:
+            stop = e.span.stop if e.window is None else e.window.span.start
+            after = [")"] if e.window is None else [")", "OVER"]
+            if words(e.condition.span.stop, stop) != after:
+                raise NotLocal(f"words after {e.function} are left to Spark")
+
+    def _extract(self, e: Call) -> Value:
+        (operand,) = e.arguments if len(e.arguments) == 1 else (None,)
+        if operand is None:
+            raise NotLocal("EXTRACT with these arguments is left to Spark")
+        opening = self.context.words(e.span.start, operand.span.start)[1:]
+        closing = self.context.words(operand.span.stop, e.span.stop)
+        part = DATE_PARTS.get(opening[1]) if len(opening) == 3 and opening[::2] == ["(", "FROM"] else None
+        if part is None or closing != [")"]:
+            raise NotLocal("this EXTRACT is left to Spark")
+        found = self.apply(part, FUNCTIONS[part].build, [self.value(operand)])
+        return replace(found, name=None)
+
+    def _grouping(self, e: Call) -> Value:
+        """Which keys of several sets a group leaves out."""
+        keys = [self.rows().value(a).sql for a in (self._arguments(e) if e.arguments else ())]
+        if self.grouping is None or self.groups is None or any(k not in self.groups for k in keys):
+            raise NotLocal(f"{e.function} is not allowed here")
+        if e.function == "GROUPING_ID":
+            if keys and [self.groups[k].sql for k in keys] != [v.sql for v in self.grouping]:
+                raise NotLocal("GROUPING_ID of some keys is left to Spark")
+            return Value(f"GROUPING({', '.join(v.sql for v in self.grouping)})", BIGINT)
+        if len(keys) != 1:
+            raise NotLocal("GROUPING with these arguments is left to Spark")
+        return Value(f"CAST(GROUPING({self.groups[keys[0]].sql}) AS TINYINT)", Atomic("TINYINT"))
+
+    def _aggregate(self, e: Call) -> Value:
+        rows = self.rows()
+        operand, condition = self._aggregate_operands(e, rows)
+        return _opaque(
+            aggregate_sql(e.function, operand, condition, distinct=e.distinct, flink=self.flink), operand, condition
+        )
+
+    def _aggregate_operands(self, e: Call, rows: Expressions) -> tuple[Value | None, Value | None]:
+        """The argument of an aggregate function (None: a star), and the condition of FILTER."""
+        if len(e.name) > 1 or e.order or len(e.arguments) != 1:
+            raise NotLocal(f"{e.function} with these arguments is left to Spark")
+        self._check_words_around(e, e.arguments)
+        argument = without_brackets(e.arguments[0])
+        condition = None if e.condition is None else boolean(rows.value(e.condition))
+        if isinstance(argument, Star):
+            if e.function != "COUNT" or e.distinct or argument.changed or argument.qualifier:
+                raise NotLocal(f"{e.function}(*) is left to Spark")
+            return None, condition
+        operand = rows.value(argument)
+        if condition is not None and operand.raises:
+            raise NotLocal(
+                "an expression under FILTER is left to Spark"
+            )  # it raises errors of rows that FILTER leaves out
+        return operand, condition
+
+    def _window_call(self, e: Call) -> Value:
+        assert e.window is not None
+        if self.windows is None:
+            raise NotLocal(f"{e.function} OVER is not allowed here")
+        if len(e.name) > 1 or e.order:
+            raise NotLocal(f"{e.function} OVER is left to Spark")
+        inner = Expressions(self.context, self.resolve, groups=self.groups)
+        clause = over(e.window, self.windows, inner.value)
+        if e.function in AGGREGATES:
+            operand, condition = self._aggregate_operands(e, inner)
+            if e.distinct or condition is not None:
+                raise NotLocal("DISTINCT and FILTER in a window are left to Spark")
+            found = aggregate_sql(e.function, operand, condition, distinct=False, flink=self.flink, over=clause.sql)
+            return _opaque(found, operand, condition, *clause.values)
+        if e.function not in WINDOW_FUNCTIONS or e.condition is not None or e.distinct:
+            raise NotLocal(f"{e.function} OVER is left to Spark")
+        if e.arguments:
+            values = [inner.value(a) for a in self._arguments(e)]
+        else:
+            values = []
+            if self.context.words(e.span.start, e.window.span.start)[1:] != ["(", ")", "OVER"]:
+                raise NotLocal(f"words after {e.function} are left to Spark")
+        return _opaque(window_value(e.function, values, clause), *values, *clause.values)
 
 
-def has_aggregate(e: Expression) -> bool:
+def _opaque(found: Value, *operands: Value | None) -> Value:
+    """An aggregate: computed from many rows, so that it is not a constant."""
+    known = tuple(o for o in operands if o is not None)
+    return replace(
+        found,
+        raises=found.raises or any(o.raises for o in known),
+        is_constant=False,
+        is_outer=any(o.is_outer for o in known),
+        origin=Origin("AGGREGATE", known),
+    )
+
+
+def boolean(value: Value) -> Value:
+    """The value, if it is a condition."""
+    if value.type not in (BOOLEAN, NULL):
+        raise NotLocal(f"a condition is {value.type.bare()}")
+    return value
+
+
+def is_aggregate(e: Node) -> bool:
+    """Whether it is the call of an aggregate function over the rows of a group."""
+    return isinstance(e, Call) and e.window is None and e.function in AGGREGATES
+
+
+def has_aggregate(e: Node) -> bool:
     """Whether an aggregate function is part of the expression."""
-    match e:
-        case Call():
-            return e.name in AGGREGATES or any(map(has_aggregate, e.operands))
-        case Case():
-            parts = [p for branch in e.branches for p in branch] + ([] if e.otherwise is None else [e.otherwise])
-            return any(map(has_aggregate, parts))
-        case Cast():
-            return has_aggregate(e.operand)
+    return any(is_aggregate(n) for n in walk_expression(e))
+
+
+def has_window(nodes: Iterable[Node]) -> bool:
+    """Whether a window function is part of one of the expressions."""
+    return any(isinstance(n, Window) for e in nodes for n in walk_expression(e))
+
+
+def _is_predicate(node: Node) -> bool:
+    match node:
+        case Between() | In() | Like() | Is() | Logical() | Unary(op="NOT"):
+            return True
+        case Binary():
+            return _SAME_COMPARISON.get(node.op, node.op) in COMPARISONS
     return False
 
 
-def _cast_target_type(text: str) -> DataType:
-    """The type that a CAST names."""
-    if text == "STRING":
-        return STRING
-    if text.startswith("DECIMAL"):
-        precision, scale = (int(p) for p in text[8:-1].split(","))
-        if not 1 <= precision <= MAX_PRECISION or scale > precision:
-            raise NotLocal(f"{text} is not a type")
-        return Decimal(precision, scale)
-    return Atomic(text)
-
-
-def _casts_as_in_spark(value: Value, target: DataType) -> bool:
-    """Whether both engines cast alike: the same value, or an error."""
-    s = value.type
-    if s in (target, NULL):
-        return True
-    if is_integer(s):
-        return is_integer(target) or isinstance(target, Decimal) or target in (DOUBLE, STRING)
-    if isinstance(s, Decimal):
-        if isinstance(target, Decimal):
-            return target.scale >= s.scale
-        return target == DOUBLE and s.precision <= 15
-    if s == DOUBLE:
-        return is_integer(target)
-    if s.root == "FLOAT":
-        return target == DOUBLE
-    return s == BOOLEAN and target == STRING
-
-
-def _literal(e: Literal, *, flink: bool) -> Value:
-    match e.kind:
-        case "NULL":
-            return Value("NULL", NULL, "NULL")
-        case "BOOLEAN":
-            return Value(e.text, BOOLEAN, e.text.lower())
-        case "INT" | "BIGINT":
-            t = INT if e.kind == "INT" else BIGINT
-            return Value(f"CAST({e.text} AS {engine_type(t)})", t, e.text, literal=int(e.text))
-        case "DECIMAL":
-            _, digits, exponent = Number(e.text).as_tuple()
-            scale = -int(exponent)
-            counted = sum(map(str.isdigit, e.text)) if flink else len(digits)  # Flink counts the zero of 0.5
-            exact = Decimal(max(counted, scale, 1), scale)
-            return Value(f"CAST({quote_text(e.text)} AS {engine_type(exact)})", exact)
-        case "DOUBLE":
-            return Value(f"CAST({quote_text(e.text)} AS DOUBLE)", DOUBLE)
-        case "DATE":
-            return Value(f"CAST({quote_text(e.text)} AS DATE)", DATE)
-    return Value(quote_text(e.text), STRING, e.text)
-
-
-def _binary_name(operator: str, values: list[Value]) -> str | None:
-    names = [v.name for v in values]
-    return None if None in names else f"({names[0]} {operator} {names[1]})"
-
-
-# -- operators
-
-
-def _arithmetic(operator: str) -> Callable[[Expressions, list[Value]], Value]:
-    def arithmetic_sql(_: Expressions, values: list[Value]) -> Value:
-        a, b = values
-        name = _binary_name(operator, values)
-        _require_exact_or_double_numbers(operator, values)
-        if is_integer(a.type) and is_integer(b.type):
-            t = common_type(a, b)
-            return Value(f"({a.cast(t).sql} {operator} {b.cast(t).sql})", t, name)
-        if DOUBLE in (a.type, b.type):
-            return Value(f"({to_double(a).sql} {operator} {to_double(b).sql})", DOUBLE, name)
-        p, q = as_decimal(a), as_decimal(b)
-        if operator == "*":
-            exact = p.precision + q.precision + 1, p.scale + q.scale
-        else:
-            scale = max(p.scale, q.scale)
-            exact = max(p.precision - p.scale, q.precision - q.scale) + scale + 1, scale
-        t = spark_decimal_result(*exact)
-        if t.scale != exact[1]:
-            raise NotLocal(f"{operator} of {p.bare()} and {q.bare()} is rounded")
-        return Value(f"CAST(({a.cast(p).sql} {operator} {b.cast(q).sql}) AS {engine_type(t)})", t, name)
-
-    return arithmetic_sql
-
-
-def _require_exact_or_double_numbers(operator: str, values: list[Value]) -> None:
-    for value in values:
-        if not is_number(value.type) or value.type.root == "FLOAT":
-            raise NotLocal(f"{operator} of {value.type.bare()} is left to Spark")
-
-
-def _divide(scope: Expressions, values: list[Value]) -> Value:
-    a, b = values
-    _require_exact_or_double_numbers("/", values)
-    name = None if scope.flink else _binary_name("/", values)
-    integers = is_integer(a.type) and is_integer(b.type)
-    if integers and scope.flink:
-        t = max(a.type, b.type, key=lambda x: INTEGERS.index(x.root))
-        return Value(f"CAST({_quotient(a, b)} AS {engine_type(t)})", t)
-    if integers or DOUBLE in (a.type, b.type):
-        x, y = to_double(a).sql, to_double(b).sql
-        if scope.flink:
-            return Value(f"({x} / {y})", DOUBLE)
-        return Value(f"({x} / (CASE WHEN {y} = 0 THEN {LEAVE} ELSE {y} END))", DOUBLE, name)
-    p = as_decimal(a)
-    if scope.flink and b.literal is not None and b.type.root == "BIGINT":
-        q = Decimal(19, 0)
-    else:
-        q = as_decimal(b, as_literal=not scope.flink)
-    scale = max(6, p.scale + q.precision + 1)
-    t = spark_decimal_result(p.precision - p.scale + q.scale + scale, scale)
-    shift = t.scale - p.scale + q.scale
-    if shift < 0 or p.precision + shift > MAX_PRECISION - 2:
-        raise NotLocal("a quotient of decimals has too many digits")
-    n, d = unscaled_decimal_sql(a.cast(p)), unscaled_decimal_sql(b.cast(q))
-    quotient = half_up(f"({n} * {power_of_ten(shift)})", d)
-    exact_below = _QUOTIENT_DIGITS - t.scale
-    if q.precision > exact_below:
-        quotient = f"(CASE WHEN abs({d}) >= {power_of_ten(exact_below)} THEN {LEAVE} ELSE {quotient} END)"
-    return Value(from_unscaled(quotient, t), t, name)
-
-
-def _quotient(a: Value, b: Value) -> str:
-    """The quotient of integers, rounded towards zero."""
-    return f"(CAST({a.sql} AS BIGINT) // CAST({b.sql} AS BIGINT))"
-
-
-def _integer_divide(scope: Expressions, values: list[Value]) -> Value:
-    if scope.flink or not all(is_integer(v.type) for v in values):
-        raise NotLocal("DIV of other types than integers, or in Flink's dialect, is left to Spark")
-    return Value(_quotient(*values), BIGINT, _binary_name("div", values))
-
-
-def _remainder(_: Expressions, values: list[Value]) -> Value:
-    if not all(is_integer(v.type) for v in values):
-        raise NotLocal("% of other types than integers is left to Spark")
-    t = common_type(*values)
-    return Value(f"({values[0].cast(t).sql} % {values[1].cast(t).sql})", t, _binary_name("%", values))
-
-
-def _negative(_: Expressions, values: list[Value]) -> Value:
-    (a,) = values
-    _require_exact_or_double_numbers("-", values)
-    if a.literal is not None:
-        if a.literal == 1 << 31:
-            raise NotLocal("-2147483648 is an INT to Spark")
-        return Value(f"(-{a.sql})", a.type, f"-{a.name}", literal=-a.literal)
-    return Value(f"CAST((-{a.sql}) AS {engine_type(a.type)})", a.type, None if a.name is None else f"(- {a.name})")
-
-
-def _compare(operator: str) -> Callable[[Expressions, list[Value]], Value]:
-    def comparison_sql(_: Expressions, values: list[Value]) -> Value:
-        a, b = _operands_of_comparison(*values)
-        name = _binary_name("=" if operator == "=" else operator, values) if operator != "<>" else None
-        return Value(f"({a.sql} {_COMPARISONS[operator]} {b.sql})", BOOLEAN, name)
-
-    return comparison_sql
-
-
-def _between(scope: Expressions, values: list[Value]) -> Value:
-    a, low, high = values
-    text = f"({_compare('>=')(scope, [a, low]).sql} AND {_compare('<=')(scope, [a, high]).sql})"
-    return Value(text, BOOLEAN, _function_name("between", values))
-
-
-def _operands_of_comparison(a: Value, b: Value) -> tuple[Value, Value]:
-    for x, y in ((a, b), (b, a)):
-        if x.type == DATE and y.type == STRING:
-            raise NotLocal("a DATE beside a text is left to Spark")
-        if y.type == NULL:
-            return a, b
-        if x.type.root == "FLOAT" and y.type.root != "FLOAT":
-            if y.type != DOUBLE:
-                raise NotLocal(f"FLOAT beside {y.type.bare()} is left to Spark")
-            return a.cast(DOUBLE), b.cast(DOUBLE)
-    t = common_type(a, b, as_literal=True)
-    return a.cast(t), b.cast(t)
-
-
-def _not(_: Expressions, values: list[Value]) -> Value:
-    if values[0].type != BOOLEAN:
-        raise NotLocal("NOT of another type than BOOLEAN")
-    return Value(f"(NOT {values[0].sql})", BOOLEAN, None if values[0].name is None else f"(NOT {values[0].name})")
-
-
-def _null_or_truth_test(words: str) -> Callable[[Expressions, list[Value]], Value]:
-    def null_or_truth_sql(_: Expressions, values: list[Value]) -> Value:
-        (a,) = values
-        return Value(f"({a.sql} {words})", BOOLEAN, None if a.name is None else f"({a.name} {words})")
-
-    return null_or_truth_sql
-
-
-def _in(_: Expressions, values: list[Value]) -> Value:
-    if values[0].type.root == "FLOAT" or values[0].type == NULL:
-        raise NotLocal(f"{values[0].type.bare()} IN is left to Spark")
-    cast, _t = cast_to_common_type(values)
-    return Value(f"({cast[0].sql} IN ({', '.join(v.sql for v in cast[1:])}))", BOOLEAN)
-
-
-def _like(_: Expressions, values: list[Value]) -> Value:
-    if values[0].type != STRING:
-        raise NotLocal(f"LIKE of {values[0].type.bare()} is left to Spark")
-    return Value(
-        f"({values[0].sql} LIKE {values[1].sql})",
-        BOOLEAN,
-        None if values[0].name is None else f"{values[0].name} LIKE {values[1].name}",
-    )
-
-
-def _coalesce(_: Expressions, values: list[Value]) -> Value:
-    cast, t = cast_to_common_type(values)
-    if t == NULL:
-        raise NotLocal("COALESCE has no type")
-    return Value(f"coalesce({', '.join(v.sql for v in cast)})", t)
-
-
-def _nullif(_: Expressions, values: list[Value]) -> Value:
-    a, b = _operands_of_comparison(*values)
-    if a.type == NULL:
-        raise NotLocal("NULLIF has no type")
-    return Value(f"(CASE WHEN {a.sql} = {b.sql} THEN NULL ELSE {values[0].sql} END)", values[0].type)
-
-
-# -- functions
-
-
-def _function_name(name: str, values: list[Value]) -> str | None:
-    names = [v.name for v in values]
-    return None if None in names else f"{name}({', '.join(n for n in names if n is not None)})"
-
-
-def _abs(_: Expressions, values: list[Value]) -> Value:
-    _require_exact_or_double_numbers("ABS", values)
-    return Value(
-        f"CAST(abs({values[0].sql}) AS {engine_type(values[0].type)})", values[0].type, _function_name("abs", values)
-    )
-
-
-def _round(_: Expressions, values: list[Value]) -> Value:
-    digits = 0 if len(values) == 1 else values[1].literal
-    a = values[0]
-    if digits is None or not 0 <= digits <= 9:
-        raise NotLocal("ROUND to these digits is left to Spark")
-    name = _function_name("round", values if len(values) == 2 else [*values, Value("", INT, "0")])
-    if isinstance(a.type, Decimal):
-        scale = min(a.type.scale, digits)
-        t = Decimal(min(a.type.precision - a.type.scale + 1 + scale, MAX_PRECISION), scale)
-        text = a.sql if scale == a.type.scale else f"round({a.sql}, {scale})"
-        return Value(f"CAST({text} AS {engine_type(t)})", t, name)
-    if a.type != DOUBLE:
-        raise NotLocal(f"ROUND of {a.type.bare()} is left to Spark")
-    return Value(_round_double_as_spark(a.sql, digits), DOUBLE, name)
-
-
-def _round_double_as_spark(x: str, digits: int) -> str:
-    """ROUND of a DOUBLE as Spark: of its shortest decimal digits, half up.
-
-    Far from a tie, rounding the scaled number is the same; near to it the digits themselves are rounded.
-    """
-    scaled = f"({x} * 1e{digits})"
-    near = f"abs(abs({scaled}) - floor(abs({scaled})) - 0.5) < 1e-6"
-    by_digits = f"CAST(CAST(CAST({x} AS VARCHAR) AS DECIMAL(38,{digits})) AS DOUBLE)"
-    return (
-        f"(CASE WHEN {x} IS NULL THEN NULL WHEN NOT abs({scaled}) < {_MAX_ROUNDED} THEN {LEAVE} "
-        f"WHEN {near} THEN {by_digits} WHEN round({scaled}) = 0 THEN 0e0 ELSE round({scaled}) / 1e{digits} END)"
-    )
-
-
-def _floor_or_ceil(word: str) -> Callable[[Expressions, list[Value]], Value]:
-    def floor_or_ceil_sql(scope: Expressions, values: list[Value]) -> Value:
-        (a,) = values
-        if a.type != DOUBLE or scope.flink:
-            raise NotLocal(f"{word.upper()} of {a.type.bare()} is left to Spark")
-        return Value(f"CAST({word}({a.sql}) AS BIGINT)", BIGINT, _function_name(word.upper(), values))
-
-    return floor_or_ceil_sql
-
-
-def _case_conversion(word: str) -> Callable[[Expressions, list[Value]], Value]:
-    def case_conversion_sql(_: Expressions, values: list[Value]) -> Value:
-        (a,) = values
-        if a.type != STRING:
-            raise NotLocal(f"{word.upper()} of {a.type.bare()} is left to Spark")
-        text = f"(CASE WHEN strlen({a.sql}) > length({a.sql}) THEN {LEAVE} ELSE {word}({a.sql}) END)"
-        return Value(text, STRING, _function_name(word, values))
-
-    return case_conversion_sql
-
-
-def _length(_: Expressions, values: list[Value]) -> Value:
-    if values[0].type != STRING:
-        raise NotLocal(f"LENGTH of {values[0].type.bare()} is left to Spark")
-    return Value(f"CAST(length({values[0].sql}) AS INTEGER)", INT)
-
-
-def _substring(_: Expressions, values: list[Value]) -> Value:
-    positions = [v.literal for v in values[1:] if v.literal is not None]
-    is_known = values[0].type == STRING and positions and len(positions) == len(values) - 1
-    if not is_known or positions[0] < 1 or positions[-1] < 0:
-        raise NotLocal("this SUBSTRING is left to Spark")
-    return Value(f"substring({', '.join([values[0].sql, *map(str, positions)])})", STRING)
-
-
-def _concat(_: Expressions, values: list[Value]) -> Value:
-    if any(v.type != STRING for v in values):
-        raise NotLocal("CONCAT of other types than STRING is left to Spark")
-    return Value(f"({' || '.join(v.sql for v in values)})", STRING)
-
-
-def _date_part(word: str, types: tuple[object, ...]) -> Callable[[Expressions, list[Value]], Value]:
-    def date_part_sql(_: Expressions, values: list[Value]) -> Value:
-        if values[0].type not in types:
-            raise NotLocal(f"{word.upper()} of {values[0].type.bare()} is left to Spark")
-        return Value(f"CAST({word}({values[0].sql}) AS INTEGER)", INT)
-
-    return date_part_sql
-
-
-_FUNCTIONS: Mapping[str, Callable[[Expressions, list[Value]], Value]] = {
-    "+": _arithmetic("+"),
-    "-": _arithmetic("-"),
-    "*": _arithmetic("*"),
-    "/": _divide,
-    "DIV": _integer_divide,
-    "%": _remainder,
-    "NEGATIVE": _negative,
-    **{operator: _compare(operator) for operator in _COMPARISONS},
-    "BETWEEN": _between,
-    "NOT": _not,
-    "IS NULL": _null_or_truth_test("IS NULL"),
-    "IS NOT NULL": _null_or_truth_test("IS NOT NULL"),
-    "IN": _in,
-    "LIKE": _like,
-    "COALESCE": _coalesce,
-    "NULLIF": _nullif,
-    "ABS": _abs,
-    "ROUND": _round,
-    "FLOOR": _floor_or_ceil("floor"),
-    "CEIL": _floor_or_ceil("ceil"),
-    "UPPER": _case_conversion("upper"),
-    "LOWER": _case_conversion("lower"),
-    "LENGTH": _length,
-    "SUBSTRING": _substring,
-    "CONCAT": _concat,
-    "||": _concat,
-    "YEAR": _date_part("year", (DATE, TIMESTAMP)),
-    "MONTH": _date_part("month", (DATE, TIMESTAMP)),
-    "DAY": _date_part("day", (DATE, TIMESTAMP)),
-    "HOUR": _date_part("hour", (TIMESTAMP,)),
-    "MINUTE": _date_part("minute", (TIMESTAMP,)),
-    "SECOND": _date_part("second", (TIMESTAMP,)),
-}
-"""The operators and functions that are translated."""
-
-
-def with_positive_zero(value: Value) -> Value:
-    """The value as Spark groups it: -0.0 is 0.0."""
-    if not is_floating(value.type):
-        return value
-    return Value(positive_zero(value.sql, value.type), value.type, value.name)
-
-
-def orderable(value: Value) -> bool:
-    """Whether both engines order the values alike."""
-    return value.type in (STRING, BYTES, TIMESTAMP, DATE, BOOLEAN) or is_number(value.type)
+def _syntax_word(node: Node) -> str:
+    """A word for what was written."""
+    if isinstance(node, Composite):
+        return node.kind
+    if isinstance(node, Brackets):
+        return _syntax_word(node.inner)
+    return type(node).__name__.upper()

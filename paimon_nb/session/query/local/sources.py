@@ -10,10 +10,13 @@ from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.types import DataField, from_arrow_schema
 from paimon_nb.options.spelling import check_no_misspelled_options
 from paimon_nb.session.query.computed_columns import computed_columns, has_computed_columns
+from paimon_nb.session.query.frames_and_files import rows_of_reference
 from paimon_nb.session.query.hints import check_consumer, note_partitions_without_rows
+from paimon_nb.session.query.local.not_local import NotLocal
 from paimon_nb.session.query.local.values import engine_type, is_floating, quote_name, quote_text
+from paimon_nb.session.query.local_select import means_frame
 from paimon_nb.session.query.run_query import global_system_table, known_to_spark, time_travel_options
-from paimon_nb.sql.select_tree import NotLocal
+from paimon_nb.session.query.stored_views import is_inside_view
 from paimon_nb.statements import VersionAsOf
 from paimon_nb.table.read.split.decoded_size import bytes_per_row
 
@@ -70,6 +73,11 @@ class Source:
 def open_source(session: Session, ref: TableRef) -> Source:
     """The table of a reference. Raises NotLocal, and the errors of planning a scan."""
     _check_readable(session, ref)
+    if ref.file or means_frame(session, ref):
+        rows = None if ref.file and is_inside_view() else rows_of_reference(session, ref)
+        if rows is None:
+            raise NotLocal(f"{ref.parts[0]} is a frame of Spark, or a file in a view")
+        return _source_of_rows(rows, "in memory")
     check_no_misspelled_options(ref.options)
     options = {**ref.options, **time_travel_options(session, ref.travel)}
     found = session.find(ref.parts)
@@ -103,13 +111,11 @@ def _check_readable(session: Session, ref: TableRef) -> None:
     """Raises NotLocal: the name is not a Paimon table, or its time travel needs Spark."""
     if ref.function is not None:
         raise NotLocal("table functions are left to Spark")
-    if ref.file:
-        raise NotLocal("files in FROM are left to Spark")
     if ref.lookup or ref.metadata_columns or not isinstance(ref.travel, VersionAsOf | None):
         raise NotLocal("metadata columns and times as expressions are left to Spark")
     if session.temporary_name(ref.parts) is not None:
         raise NotLocal(f"{ref.parts[-1]} is a view or a temporary table")
-    if len(ref.parts) > 1:
+    if len(ref.parts) > 1 or ref.file:
         return
     if ref.parts[0] in session.views or ref.parts[0] in session.temporary:
         raise NotLocal(f"{ref.parts[0]} is a view or a temporary table")
@@ -117,8 +123,8 @@ def _check_readable(session: Session, ref: TableRef) -> None:
         raise NotLocal(f"{ref.parts[0]} may be a view of Spark")
 
 
-def _source_of_rows(rows: pa.Table) -> Source:
-    return Source(tuple(from_arrow_schema(rows.schema)), rows.nbytes, rows.num_rows, "metadata", None, rows)
+def _source_of_rows(rows: pa.Table, how: str = "metadata") -> Source:
+    return Source(tuple(from_arrow_schema(rows.schema)), rows.nbytes, rows.num_rows, how, None, rows)
 
 
 def scan_sql(

@@ -1,223 +1,342 @@
-"""The structure of a query in the engine's SQL: names, stars, groups, joins, UNION ALL and ORDER BY as Spark resolves them."""
+"""The structure of a query in the engine's SQL: names, stars, groups, joins, set operations and ORDER BY as Spark resolves them."""
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.session.query.local.expressions import Expressions, has_aggregate, orderable, with_positive_zero
+from paimon_nb.session.query.local.expressions import Context, Expressions, has_aggregate, has_window
+from paimon_nb.session.query.local.grouping import Groups, group_keys
+from paimon_nb.session.query.local.not_local import NotLocal
+from paimon_nb.session.query.local.scopes import Relation, Source, joined, names_in_both, side_by_side
+from paimon_nb.session.query.local.subqueries import SubqueryTranslator, correlation_of
+from paimon_nb.session.query.local.translation import NamedQuery, Output, Parts, Scan, Translation
 from paimon_nb.session.query.local.values import (
     NULL,
+    Origin,
     Value,
     cast_to_common_type,
     embedded_engine_type,
     is_floating,
+    orderable,
     quote_name,
+    with_positive_zero,
 )
-from paimon_nb.sql.select_tree import NotLocal
-from paimon_nb.statements.select import (
-    Call,
-    Case,
-    Cast,
-    Column,
-    Expression,
-    Item,
-    Literal,
-    Select,
-    SelectTree,
-    Star,
-    Subquery,
-    TableSource,
-)
+from paimon_nb.session.query.local.where import check_positions_of_subqueries, where_sql
+from paimon_nb.syntax import tree as syntax
+from paimon_nb.syntax.lexer import tokens
+from paimon_nb.syntax.tree import without_brackets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence
 
     from paimon_nb.format.types import DataField, DataType
-    from paimon_nb.statements import TableRef
-    from paimon_nb.statements.select import Join, OrderItem
+    from paimon_nb.session.query.local.expressions import Resolve
+    from paimon_nb.session.query.local.scopes import Read
+    from paimon_nb.statements import Query, TableRef
+
+_JOINS = {
+    ("", ""): "INNER", ("", "INNER"): "INNER", ("LEFT", ""): "LEFT", ("RIGHT", ""): "RIGHT", ("FULL", ""): "FULL", ("", "CROSS"): "INNER",
+    ("LEFT", "SEMI"): "SEMI", ("LEFT", "ANTI"): "ANTI", ("", "SEMI"): "SEMI", ("", "ANTI"): "ANTI",
+}  # fmt: skip
+_OUTER_JOINS = frozenset({"LEFT", "RIGHT", "FULL"})
 
 
-_FAILING = frozenset({"+", "-", "*", "/", "%", "DIV", "NEGATIVE", "ABS"})
-"""Operators that raise an error for some values: a zero divisor, an overflow."""
-_JOINED_ERRORS = "a subquery that is joined computes, and Spark raises errors of all its rows"
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A query that WITH names."""
 
-
-@dataclass(slots=True)
-class Scan:
-    """A table in the query: its columns, and those that the query uses."""
-
-    table: TableRef
-    fields: Sequence[DataField]
     name: str
-    """The name of its rows in the engine."""
-    used: dict[str, DataType] = field(default_factory=dict)
-    """The columns that the query needs, with their types in the engine."""
-
-
-@dataclass(frozen=True, slots=True)
-class Output:
-    """A column of a result."""
-
-    name: str | None
-    """None: Spark's name is not known here."""
-    type: DataType
-
-
-@dataclass(frozen=True, slots=True)
-class Translation:
-    """A query in the engine's SQL. Its columns are o0, o1, ..."""
-
-    sql: str
-    outputs: tuple[Output, ...]
-    is_small_result: bool
-    """Whether the result is small whatever the tables hold: groups, or a LIMIT."""
-    limit: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """A source in FROM: its name and its columns by position."""
-
-    alias: str
-    columns: tuple[tuple[str, Callable[[], Value]], ...]
+    """In the engine."""
+    query: Translation
+    columns: tuple[str, ...]
 
 
 class Translator:
-    """Translates one query; `scans` are the tables that it reads."""
+    """Translates one text's query."""
 
-    def __init__(self, fields_of: Callable[[TableRef], Sequence[DataField]], *, flink: bool) -> None:
-        self._fields_of, self._flink = fields_of, flink
-        self.scans: list[Scan] = []
+    def __init__(self, parts: Parts, query: Query, text: str) -> None:
+        self.parts, self.query, self.text = parts, query, text
+        self.subqueries = SubqueryTranslator(parts, self.tree, self.materialized)
+        self.context = Context(self._words, parts.flink, self.subqueries, parts.parameters, parts.checks.texts)
+        self._known: dict[str, _Known] = {}
 
-    def tree(self, tree: SelectTree, *, top: bool = False) -> Translation:
+    def _words(self, start: int, stop: int) -> list[str]:
+        """The tokens of a part of the text, keywords in upper case."""
+        return [t.upper or t.text for t in tokens(self.text[start:stop]) if t.kind != "hint"]
+
+    def tree(self, node: syntax.QueryTree, *, outer: Resolve | None = None, top: bool = False) -> Translation:
         """A query. `top`: its rows are the result, so that groups without ORDER BY get one. Raises NotLocal."""
-        if len(tree.branches) == 1 and isinstance(tree.branches[0], Select):
-            return self._translate_select(tree.branches[0], tree, top=top)
-        return self._translate_union_all(tree)
+        before = self._known
+        self._known = self._with_queries(node) if node.common else before
+        try:
+            match node:
+                case syntax.Select():
+                    return self._select(node, outer, top=top)
+                case syntax.SetOperation():
+                    return self._set_operation(node, top=top)
+                case syntax.Bracketed():
+                    if node.tail.order or node.tail.limit is not None or node.tail.offset is not None:
+                        raise NotLocal("a query in brackets has clauses of its own")
+                    return self.tree(node.query, outer=outer, top=top)
+                case syntax.Values():
+                    return self._values(node)
+        finally:
+            self._known = before
 
-    def _translate_union_all(self, tree: SelectTree) -> Translation:
-        parts = [b if isinstance(b, SelectTree) else SelectTree((b,)) for b in tree.branches]
-        found = [self.tree(p) for p in parts]
-        if len({len(f.outputs) for f in found}) > 1:
-            raise NotLocal("the branches of UNION ALL have different columns")
+    def _with_queries(self, node: syntax.QueryTree) -> dict[str, _Known]:
+        before = self._known
+        try:
+            for common in node.common:
+                if common.recursive:
+                    raise NotLocal("WITH RECURSIVE is left to Spark")
+                found = self.tree(common.query)
+                name = self.parts.new_name("c")
+                self.parts.queries.append(NamedQuery(name, found.sql))
+                self._known = {**self._known, common.name.lower(): _Known(name, found, common.columns)}
+            return dict(self._known)
+        finally:
+            self._known = before
+
+    # -- set operations and VALUES
+
+    def _set_operation(self, node: syntax.SetOperation, *, top: bool) -> Translation:
+        left, right = self.tree(node.left), self.tree(node.right)
+        if len(left.outputs) != len(right.outputs):
+            raise NotLocal(f"the branches of {node.op} have different columns")
+        distinct = not node.keeps_duplicates
         types: list[DataType] = []
-        for column in zip(*(f.outputs for f in found), strict=True):
+        for column in zip(left.outputs, right.outputs, strict=True):
             _, t = cast_to_common_type([Value("", o.type) for o in column])
             types.append(t)
         selects = []
-        for number, part in enumerate(found):
-            items = [
-                f"{Value(f'o{i}', o.type).cast(t).sql} AS o{i}"
-                for i, (o, t) in enumerate(zip(part.outputs, types, strict=True))
-            ]
-            selects.append(f"SELECT {', '.join(items)} FROM ({part.sql}) AS b{number}")
-        outputs = tuple(Output(o.name, t) for o, t in zip(found[0].outputs, types, strict=True))
+        for part in (left, right):
+            values = [Value(f"o{i}", o.type).cast(t) for i, (o, t) in enumerate(zip(part.outputs, types, strict=True))]
+            values = [with_positive_zero(v) if node.op != "UNION" or distinct else v for v in values]
+            if any(not orderable(v) for v in values) and (node.op != "UNION" or distinct):
+                raise NotLocal(f"{node.op} of such columns is left to Spark")
+            items = ", ".join(f"{v.sql} AS o{i}" for i, v in enumerate(values))
+            selects.append(f"SELECT {items} FROM ({part.sql}) AS {self.parts.new_name('b')}")
+        outputs = tuple(Output(o.name, t) for o, t in zip(left.outputs, types, strict=True))
         named = [(o.name, Value(f"o{i}", o.type)) for i, o in enumerate(outputs)]
-        orders = [self._translate_order_item(item, named, None, ()) for item in tree.order]
-        sql = f"SELECT * FROM ({' UNION ALL '.join(selects)}) AS u{_order_by_and_limit(orders, tree)}"
-        is_small_result = tree.limit is not None or all(f.is_small_result for f in found)
-        return Translation(sql, outputs, is_small_result, tree.limit)
+        orders = [self._order_item(item, named, None, None) for item in node.tail.order]
+        if top and not orders and distinct:
+            orders = [f"{i + 1} ASC NULLS FIRST" for i in range(len(outputs))]
+        word = f"{node.op}{'' if distinct else ' ALL'}"
+        limit = _limit_number(node.tail.limit)
+        sql = (
+            f"SELECT * FROM ({f' {word} '.join(f'({s})' for s in selects)}) AS {self.parts.new_name('u')}"
+            f"{_order_by_and_limit(orders, node.tail)}"
+        )
+        branches = (*left.branches, *(right.branches if node.op == "UNION" else ()))
+        return Translation(
+            sql,
+            outputs,
+            limit is not None or (left.is_small_result and right.is_small_result),
+            limit,
+            branches,
+            left.raises or right.raises,
+            is_filtered=left.is_filtered and right.is_filtered,
+        )
+
+    def _values(self, node: syntax.Values) -> Translation:
+        if node.tail.order or node.tail.limit is not None or node.tail.offset is not None or node.tail.has_other:
+            raise NotLocal("VALUES with clauses is left to Spark")
+        return self._rows_of_values(node.rows)
+
+    def _rows_of_values(self, rows: Sequence[syntax.Node]) -> Translation:
+        scope = Expressions(self.context, _no_column)
+        written = [[scope.value(e) for e in _row_parts(row)] for row in rows]
+        if len({len(r) for r in written}) > 1:
+            raise NotLocal("the rows of VALUES have different lengths")
+        columns = []
+        for column in zip(*written, strict=True):
+            cast, t = cast_to_common_type(list(column))
+            if t == NULL or any(v.raises or not v.is_constant for v in cast):
+                raise NotLocal("VALUES that compute are left to Spark")
+            columns.append((cast, t))
+        lines = [
+            ", ".join(f"{cast[i].sql} AS o{c}" for c, (cast, _) in enumerate(columns)) for i in range(len(written))
+        ]
+        outputs = tuple(Output(f"col{c + 1}", t) for c, (_, t) in enumerate(columns))
+        values = tuple(Value(f"o{c}", t) for c, (_, t) in enumerate(columns))
+        return Translation(" UNION ALL ".join(f"SELECT {line}" for line in lines), outputs, True, None, (values,))
 
     # -- one SELECT
 
-    def _translate_select(self, select: Select, tree: SelectTree, *, top: bool) -> Translation:
-        from_, sources = self._translate_from(select)
-
-        def resolve(column: Column) -> Value:
-            return _resolve_column(column, sources)
-
-        rows = Expressions(resolve, flink=self._flink)
-        where = "" if select.where is None else f" WHERE {_where_sql(select, select.where, rows)}"
-        groups = self._group_by_values(select, rows, sources)
-        items = [i for i in select.items if not isinstance(i.expression, Star)]
+    def _select(self, node: syntax.Select, outer: Resolve | None, *, top: bool) -> Translation:
+        if node.lateral_views:
+            raise NotLocal("LATERAL VIEW is left to Spark")
+        windows = _named_windows(node)
+        relation = self._from(node)
+        rows = Expressions(self.context, relation.resolve)
+        where, correlation, where_values = self._where(node, relation, outer)
+        keys = group_keys(node, rows, relation)
+        expressions = [i.expression if isinstance(i, syntax.Alias) else i for i in node.items]
+        orders = [o.expression for o in node.tail.order]
         aggregated = (
-            bool(select.group)
-            or select.having is not None
-            or any(
-                has_aggregate(e)
-                for e in [*(i.expression for i in items), *(o.expression for o in tree.order)]
-                if not isinstance(e, Star)
-            )
+            node.group is not None or node.having is not None or any(map(has_aggregate, [*expressions, *orders]))
         )
-        scope = Expressions(resolve, flink=self._flink, groups=groups) if aggregated else rows
-        named = self._select_list_values(select.items, scope, sources)
-        if select.distinct:
+        groups = keys.values if aggregated else None
+        scope = Expressions(self.context, relation.resolve, groups=groups, windows=windows, grouping=keys.grouping)
+        named = self._select_list(node.items, scope, relation)
+        if node.distinct:
             named = [(name, with_positive_zero(value)) for name, value in named]
-        texts = [f"{value.sql} AS o{i}" for i, (_, value) in enumerate(named)]
-        having = ""
-        if select.having is not None:
-            having = f" HAVING {_Above(named, scope, sources).condition(select.having)}"
-        group = f" GROUP BY {', '.join(dict.fromkeys(v.sql for v in groups.values()))}" if groups else ""
-        above = _Above(named, scope, sources)
-        if select.having is not None and any(has_aggregate(o.expression) for o in tree.order):
-            raise NotLocal("ORDER BY of an aggregate under HAVING is left to Spark")  # which does not find it
-        orders = [
-            self._translate_order_item(o, named, above, sources, only_outputs=select.distinct) for o in tree.order
-        ]
-        if top and not orders and (groups or select.distinct):
-            keys = [i for i, (_, v) in enumerate(named) if select.distinct or v.sql in {g.sql for g in groups.values()}]
-            orders = [f"{i + 1} ASC NULLS FIRST" for i in keys]
-        sql = (
-            f"SELECT {'DISTINCT ' if select.distinct else ''}{', '.join(texts)} FROM {from_}{where}{group}{having}"
-            f"{_order_by_and_limit(orders, tree)}"
+        above = _Above(named, scope, relation)
+        having, having_values = self._having(node, above)
+        order_texts, order_values = self._orders(node, named, above, relation, keys, top=top, grouped=aggregated)
+        texts = ", ".join(f"{value.sql} AS o{i}" for i, (_, value) in enumerate(named))
+        from_ = f" FROM {relation.sql}" if relation.sql else ""
+        ending = _order_by_and_limit(order_texts, node.tail)
+        body = f"{from_}{where}{keys.sql if aggregated else ''}"
+        if having_values and any(v.raises for _, v in named):
+            sql = (
+                self._groups_before_having(texts, body, having.removeprefix(" HAVING "), order_texts, len(named))
+                + ending
+            )
+        else:
+            sql = f"SELECT {'DISTINCT ' if node.distinct else ''}{texts}{body}{having}{ending}"
+        computed = [*where_values, *having_values, *keys.values.values(), *order_values, *(v for _, v in named)]
+        self.parts.checks.add(
+            where_values, [*having_values, *keys.values.values(), *order_values, *(v for _, v in named)]
         )
-        outputs = tuple(Output(name, value.type) for name, value in named)
-        is_small_result = tree.limit is not None or aggregated or select.distinct
-        return Translation(sql, outputs, is_small_result, tree.limit)
+        self.parts.may_raise = self.parts.may_raise or any(v.raises for v in computed)
+        limit = _limit_number(node.tail.limit)
+        if node.distinct and having:
+            raise NotLocal("DISTINCT beside HAVING is left to Spark")
+        if correlation and (node.distinct or node.having or limit is not None or node.tail.offset or node.group):
+            raise NotLocal("a correlated subquery with such clauses is left to Spark")
+        if correlation and any(v.is_outer for v in computed if v not in where_values):
+            raise NotLocal("an outer column outside of WHERE is left to Spark")
+        return Translation(
+            sql,
+            tuple(Output(name, value.type) for name, value in named),
+            limit is not None or aggregated or node.distinct,
+            limit,
+            (tuple(v for _, v in named),),
+            relation.raises or any(v.raises for v in computed),
+            aggregated and not keys.values and node.having is None and limit is None and not node.tail.offset,
+            correlation,
+            is_filtered=node.where is not None or relation.is_filtered,
+        )
 
-    def _group_by_values(self, select: Select, rows: Expressions, sources: Sequence[_Source]) -> dict[str, Value]:
-        """The values of GROUP BY by their SQL in a row."""
-        groups: dict[str, Value] = {}
-        for written in select.group:
-            expression = _group_expression(written, select.items, sources)
-            if has_aggregate(expression) or isinstance(expression, Literal):
-                raise NotLocal("this GROUP BY is left to Spark")
-            value = rows.value(expression)
-            groups[value.sql] = with_positive_zero(value)
-        return groups
+    def _where(self, node: syntax.Select, relation: Relation, outer: Resolve | None) -> tuple[str, str, list[Value]]:
+        """The SQL of WHERE, how it depends on outer rows, and its values."""
+        if node.where is None:
+            return "", "", []
 
-    def _select_list_values(
-        self, items: Sequence[Item], scope: Expressions, sources: Sequence[_Source]
+        def resolve(column: syntax.Column) -> Value:
+            found = relation.find(column)
+            if found is not None:
+                return found
+            if outer is None:
+                raise NotLocal(f"{column.parts[-1]} is not a column")
+            return replace(outer(column), is_outer=True)
+
+        scope = Expressions(self.context, resolve, own=relation.resolve, is_filter=True)
+        check_positions_of_subqueries(node.where)
+        values = [scope.condition(part) for part in syntax.conjuncts(node.where)]
+        correlation = correlation_of(values)
+        if correlation and any(j.side in _OUTER_JOINS for j in node.joins):
+            raise NotLocal("a correlated subquery with an outer join is left to Spark")
+        is_joined = bool(node.joins) or any(isinstance(n, syntax.Subquery) for n in syntax.walk_expression(node.where))
+        return f" WHERE {where_sql(values, is_joined=is_joined)}", correlation, values
+
+    def _having(self, node: syntax.Select, above: Expressions) -> tuple[str, list[Value]]:
+        # Over no rows, Spark has no group of the empty set of keys.
+        counted = "count(*) > 0" if above.grouping is not None else ""
+        if node.having is None:
+            return f" HAVING {counted}" if counted else "", []
+        check_positions_of_subqueries(node.having)
+        above.is_filter = True
+        value = above.condition(node.having)
+        above.is_filter = False
+        return f" HAVING {' AND '.join(filter(None, (counted, value.sql)))}", [value]
+
+    def _groups_before_having(self, items: str, body: str, having: str, orders: Sequence[str], count: int) -> str:
+        """A SELECT that computes all groups before HAVING leaves out some, as Spark does, with the errors of all groups."""
+        if not all(order[0].isdecimal() for order in orders):
+            raise NotLocal("ORDER BY of what is not selected under HAVING is left to Spark")
+        name = self.parts.new_name("m")
+        self.parts.queries.append(NamedQuery(name, f"SELECT {items}, {having} AS h{body}", True))
+        return f"SELECT {', '.join(f'o{i}' for i in range(count))} FROM {name} WHERE h"
+
+    def _select_list(
+        self, items: Sequence[syntax.Node], scope: Expressions, relation: Relation
     ) -> list[tuple[str | None, Value]]:
         named: list[tuple[str | None, Value]] = []
         for item in items:
-            if isinstance(item.expression, Star):
-                if scope.groups is not None:
+            alias, e = (item.name, item.expression) if isinstance(item, syntax.Alias) else (None, item)
+            if alias == "":
+                raise NotLocal("several aliases are left to Spark")
+            if isinstance(e, syntax.Star):
+                if scope.groups is not None or alias is not None:
                     raise NotLocal("* beside groups is left to Spark")
-                named += _expand_star(item.expression, sources)
+                if e.changed and not e.excluded:
+                    raise NotLocal("* with exceptions is left to Spark")
+                named += relation.star(e.qualifier, e.excluded)
                 continue
-            value = scope.value(item.expression)
+            value = scope.value(e)
             if value.type == NULL:
                 raise NotLocal("a column of NULL is left to Spark")
-            named.append((item.alias or _name_in_spark(item.expression, value), value))
+            named.append((alias or _name_in_spark(e, value), value))
         return named
 
-    def _translate_order_item(
+    def _orders(
         self,
-        item: OrderItem,
+        node: syntax.Select,
+        named: Sequence[tuple[str | None, Value]],
+        above: Expressions,
+        relation: Relation,
+        keys: Groups,
+        *,
+        top: bool,
+        grouped: bool,
+    ) -> tuple[list[str], list[Value]]:
+        """The items of ORDER BY; groups of a result without ORDER BY are sorted by their keys."""
+        order = node.tail.order
+        if node.having is not None and any(has_aggregate(o.expression) for o in order):
+            raise NotLocal("ORDER BY of an aggregate under HAVING is left to Spark")  # which does not find it
+        if node.distinct and has_window(o.expression for o in order):
+            raise NotLocal("ORDER BY of a window beside DISTINCT is left to Spark")
+        values: list[Value] = []
+        found = [self._order_item(o, named, above, relation, only_outputs=node.distinct, values=values) for o in order]
+        if top and not found and ((grouped and keys.values) or node.distinct):
+            group_texts = {g.sql for g in keys.values.values()}
+            sorted_by = [i for i, (_, v) in enumerate(named) if node.distinct or v.sql in group_texts]
+            found = [f"{i + 1} ASC NULLS FIRST" for i in sorted_by]
+        return found, values
+
+    def _order_item(
+        self,
+        item: syntax.Ordering,
         named: Sequence[tuple[str | None, Value]],
         scope: Expressions | None,
-        sources: Sequence[_Source],
+        relation: Relation | None,
         *,
         only_outputs: bool = False,
+        values: list[Value] | None = None,
     ) -> str:
         """An item of ORDER BY."""
         direction = f"{'DESC' if item.descending else 'ASC'} NULLS {'FIRST' if item.nulls_first else 'LAST'}"
-        position = _result_column_position(item.expression, named, sources)
+        expression = without_brackets(item.expression)
+        position = _result_column_position(expression, named, relation)
         if position is None:
             if scope is None:
-                raise NotLocal("ORDER BY after UNION ALL has an expression")
-            if isinstance(item.expression, Literal):
+                raise NotLocal("ORDER BY after a set operation has an expression")
+            if isinstance(expression, syntax.Literal):
                 raise NotLocal("ORDER BY a constant")
-            value = scope.value(item.expression)
+            value = scope.value(expression)
             texts = [v.sql for _, v in named]
-            if only_outputs and not _is_output(item.expression, value, named):
+            if only_outputs and not _is_output(expression, value, named):
                 raise NotLocal("ORDER BY of what DISTINCT leaves out")
             if value.sql not in texts:
                 if not orderable(value):
                     raise NotLocal(f"ORDER BY of {value.type.bare()} is left to Spark")
+                if values is not None:
+                    values.append(value)
                 return f"{value.sql} {direction}"
             position = texts.index(value.sql)
         if not orderable(named[position][1]):
@@ -226,124 +345,229 @@ class Translator:
 
     # -- FROM
 
-    def _translate_from(self, select: Select) -> tuple[str, list[_Source]]:
-        if select.joins and isinstance(select.source, Subquery) and _query_can_raise(select.source.query):
-            raise NotLocal(_JOINED_ERRORS)
-        text, first = self._translate_relation(select.source)
-        sources = [first]
-        for join in select.joins:
-            text, sources = self._translate_join(text, sources, join)
-        aliases = [s.alias.lower() for s in sources]
-        if len(set(aliases)) < len(aliases):
-            raise NotLocal("two sources have the same name")
-        return text, sources
+    def _from(self, node: syntax.Select) -> Relation:
+        if node.source is None:
+            if node.where is not None or node.group is not None or node.having is not None:
+                raise NotLocal("a SELECT without FROM has other clauses")
+            return Relation("", (), ())
+        chains: list[tuple[syntax.Node, list[syntax.Join]]] = [(node.source, [])]
+        for join in node.joins:  # JOIN binds stronger than a comma
+            if join.kind == ",":
+                chains.append((join.source, []))
+            else:
+                chains[-1][1].append(join)
+        leaves_out_rows = bool(node.joins) or node.where is not None
+        return side_by_side([self._chain(source, joins, leaves_out_rows) for source, joins in chains])
 
-    def _translate_join(self, text: str, sources: list[_Source], join: Join) -> tuple[str, list[_Source]]:
-        if isinstance(join.source, Subquery) and _query_can_raise(join.source.query):
-            raise NotLocal(_JOINED_ERRORS)
-        added, source = self._translate_relation(join.source)
-        both = [*sources, source]
-        if join.condition is None:
-            return f"{text} CROSS JOIN {added}", both
-        scope = Expressions(lambda c: _resolve_column(c, both), flink=self._flink)
-        _check_join_condition(join.condition, scope)
-        kind = join.kind.removeprefix("LEFT ") if join.kind in ("LEFT SEMI", "LEFT ANTI") else join.kind
-        if kind == "CROSS":
-            kind = "INNER"
-        joined = f"{text} {kind} JOIN {added} ON {scope.condition(join.condition)}"
-        return joined, sources if kind in ("SEMI", "ANTI") else both
+    def _chain(self, source: syntax.Node, joins: Sequence[syntax.Join], leaves_out_rows: bool) -> Relation:
+        found = self._relation(source, leaves_out_rows=leaves_out_rows)
+        for join in joins:
+            found = self._join(found, join)
+        return found
 
-    def _translate_relation(self, source: TableSource | Subquery) -> tuple[str, _Source]:
-        number = len(self.scans)
-        if isinstance(source, Subquery):
-            inner = self.tree(source.query)
-            name = f"q{number}_{id(source) % 1_000_000}"
-            columns = [
-                (o.name, _known(Value(f"{name}.o{i}", o.type, o.name))) for i, o in enumerate(inner.outputs) if o.name
-            ]
-            if len(columns) < len(inner.outputs):
-                raise NotLocal("a column of a subquery has no alias")
-            return f"({inner.sql}) AS {name}", _Source(source.alias, tuple(columns))
-        scan = Scan(source.table, self._fields_of(source.table), f"t{number}")
-        self.scans.append(scan)
-        return f"{scan.name}", _Source(source.alias, tuple((f.name, _scan_column_reader(scan, f)) for f in scan.fields))
+    def _join(self, left: Relation, join: syntax.Join) -> Relation:
+        kind = _JOINS.get((join.side, join.kind))
+        if kind is None:
+            raise NotLocal("this JOIN is left to Spark")
+        right = self._relation(join.source, leaves_out_rows=True)
+        using = tuple(names_in_both(left, right)) if join.natural else join.using
+        if not using and join.condition is None:
+            if kind != "INNER":
+                raise NotLocal("a JOIN has no condition")
+            return joined(left, right, f"{left.sql} CROSS JOIN {right.sql}", ())
+        both = Expressions(self.context, joined(left, right, "", ()).resolve)
+        merged: list[tuple[str, Read]] = []
+        if using:
+            if join.condition is not None or kind in ("SEMI", "ANTI"):
+                raise NotLocal("this USING is left to Spark")
+            condition, merged = self._using(both, kind, left, right, using)
+        else:
+            assert join.condition is not None
+            condition = [both.condition(part) for part in syntax.conjuncts(join.condition)]
+        self._check_join_condition(condition)
+        self.parts.checks.add(condition, [])
+        text = " AND ".join(v.sql for v in condition)
+        sql = f"{left.sql} {kind} JOIN {right.sql} ON {text}"
+        return joined(left, right, sql, merged, only_left=kind in ("SEMI", "ANTI"))
 
+    def _using(
+        self, scope: Expressions, kind: str, left: Relation, right: Relation, names: Sequence[str]
+    ) -> tuple[list[Value], list[tuple[str, Read]]]:
+        """The conditions of USING, and the columns that it merges."""
+        from paimon_nb.session.query.local.operators import OPERATORS
 
-def _where_sql(select: Select, condition: Expression, rows: Expressions) -> str:
-    """The SQL of WHERE. The engine skips parts of an AND, in an order of its own, and with them the errors that Spark raises."""
-    parts = list(_conjuncts(condition))
-    if not any(map(_can_raise, parts)):
-        return rows.condition(condition)
-    if select.joins:
-        raise NotLocal("WHERE computes over a join, and Spark raises errors of rows that the join leaves out")
-    if len(parts) == 1:
-        return rows.condition(condition)
-    return f"({' * '.join(f'CAST(coalesce({rows.condition(p)}, FALSE) AS INTEGER)' for p in parts)}) = 1"
+        conditions: list[Value] = []
+        merged: list[tuple[str, Read]] = []
+        for name in names:
+            column = syntax.Column(syntax.Span(0, 0), (name,))
+            a, b = left.resolve(column), right.resolve(column)
+            conditions.append(scope.apply("=", OPERATORS["="], [a, b]))
+            if kind == "FULL":
+                cast, t = cast_to_common_type([a, b])
+                value = Value(f"coalesce({cast[0].sql}, {cast[1].sql})", t, name)
+            else:
+                value = b if kind == "RIGHT" else a
+            written = next(n for n, _ in (right if kind == "RIGHT" else left).visible if n.lower() == name.lower())
+            merged.append((written, partial(_same, value)))
+        return conditions, merged
 
+    def _check_join_condition(self, conditions: Sequence[Value]) -> None:
+        if any(v.raises for v in conditions):
+            raise NotLocal("a join condition computes, and Spark raises errors of rows that the join leaves out")
+        equal = False
+        for value in conditions:
+            for leaf in _comparisons(value):
+                if leaf.origin is not None and any(is_floating(o.type) for o in leaf.origin.operands):
+                    raise NotLocal("a join on floating-point numbers is left to Spark")
+            is_equality = value.origin is not None and value.origin.operator in ("=", "<=>")
+            equal = equal or (is_equality and not value.is_constant)
+        if not equal:
+            self.parts.has_unequal_join = True
 
-def _conjuncts(e: Expression) -> Iterator[Expression]:
-    if isinstance(e, Call) and e.name == "AND":
-        for operand in e.operands:
-            yield from _conjuncts(operand)
-    else:
-        yield e
+    def _relation(self, node: syntax.Node, *, leaves_out_rows: bool) -> Relation:
+        match node:
+            case syntax.Table():
+                if node.sampled:
+                    raise NotLocal("TABLESAMPLE is left to Spark")
+                if node.number is not None:
+                    return self._table(node, self.query.tables[node.number], leaves_out_rows=leaves_out_rows)
+                known = self._known.get(node.name.lower())
+                if known is not None:
+                    return self._derived(
+                        known.query,
+                        node.columns or known.columns,
+                        node.qualifier,
+                        known.name,
+                        leaves_out_rows=leaves_out_rows,
+                    )
+            case syntax.DerivedTable(lateral=False, sampled=False):
+                found = self.tree(node.query)
+                return self._derived(found, node.columns, node.alias or "", None, leaves_out_rows=leaves_out_rows)
+            case syntax.FunctionTable(form="VALUES"):
+                found = self._rows_of_values(node.parts)
+                return self._derived(found, node.columns, node.alias or "", None, leaves_out_rows=leaves_out_rows)
+            case syntax.NestedJoin():
+                nested = self._chain(node.source, node.joins, leaves_out_rows=True)
+                if any(j.kind == "," for j in node.joins):
+                    raise NotLocal("commas in brackets are left to Spark")
+                return replace(nested, sql=f"({nested.sql})")
+        raise NotLocal("a source in FROM is not a table")
 
+    def _table(self, node: syntax.Table, ref: TableRef, *, leaves_out_rows: bool) -> Relation:
+        view = self.parts.view_of(ref)
+        if view is not None:
+            with view.names():
+                found = Translator(self.parts, view.query, view.text).tree(view.tree)
+            return self._derived(
+                found, node.columns or view.columns, node.qualifier, None, leaves_out_rows=leaves_out_rows
+            )
+        scan = Scan(ref, self.parts.fields_of(ref), self.parts.new_name("t"))
+        self.parts.scans.append(scan)
+        names = _renamed([f.name for f in scan.fields], node.columns)
+        reads = tuple((n, _scan_column_reader(scan, f)) for n, f in zip(names, scan.fields, strict=True))
+        return Relation.of(scan.name, Source(node.qualifier, reads))
 
-def _query_can_raise(tree: SelectTree) -> bool:
-    """Whether an expression in a query can raise an error: the engine does not evaluate rows that a join leaves out."""
-    for branch in tree.branches:
-        if isinstance(branch, SelectTree):
-            if _query_can_raise(branch):
-                return True
-            continue
-        expressions = [*(i.expression for i in branch.items), branch.where, branch.having, *branch.group]
-        if any(_can_raise(e) for e in expressions if e is not None and not isinstance(e, Star)):
-            return True
-        sources = (branch.source, *(j.source for j in branch.joins))
-        if any(isinstance(s, Subquery) and _query_can_raise(s.query) for s in sources):
-            return True
-    return False
+    def _derived(
+        self, found: Translation, columns: Sequence[str], alias: str, named: str | None, *, leaves_out_rows: bool
+    ) -> Relation:
+        """A query in FROM; `named`: the name that WITH has for it."""
+        names = _renamed([o.name for o in found.outputs], columns)
+        name = self.parts.new_name("q")
+        if leaves_out_rows and found.raises:
+            named = self.materialized(found, named)
+        alternatives = list(zip(*found.branches, strict=True)) if found.branches else [()] * len(names)
+        values = [
+            Value(
+                f"{name}.o{i}",
+                o.type,
+                n,
+                origin=Origin("COLUMN", (), alternatives=alternatives[i], source=name),
+            )
+            for i, (n, o) in enumerate(zip(names, found.outputs, strict=True))
+        ]
+        source = Source(alias, tuple((n, partial(_same, v)) for n, v in zip(names, values, strict=True)))
+        text = f"{named} AS {name}" if named else f"({found.sql}) AS {name}"
+        return Relation.of(text, source, raises=found.raises)
 
-
-def _can_raise(e: Expression) -> bool:
-    match e:
-        case Call():
-            return e.name in _FAILING or any(map(_can_raise, e.operands))
-        case Case():
-            parts = [p for branch in e.branches for p in branch] + ([] if e.otherwise is None else [e.otherwise])
-            return any(map(_can_raise, parts))
-    return isinstance(e, Cast)
+    def materialized(self, found: Translation, named: str | None = None) -> str:
+        """The name of a query all of whose rows are computed."""
+        if named is None:
+            named = self.parts.new_name("m")
+            self.parts.queries.append(NamedQuery(named, found.sql))
+        next(q for q in self.parts.queries if q.name == named).is_materialized = True
+        return named
 
 
 class _Above(Expressions):
     """Expressions above the SELECT list, where aliases are names, too."""
 
-    def __init__(
-        self, named: Sequence[tuple[str | None, Value]], scope: Expressions, sources: Sequence[_Source]
-    ) -> None:
-        super().__init__(scope.resolve, flink=scope.flink, groups=scope.groups)
-        self._named, self._sources = named, sources
+    def __init__(self, named: Sequence[tuple[str | None, Value]], scope: Expressions, relation: Relation) -> None:
+        super().__init__(
+            scope.context, scope.resolve, groups=scope.groups, windows=scope.windows, grouping=scope.grouping
+        )
+        self._named, self._relation = named, relation
 
-    def value(self, e: Expression) -> Value:
-        if isinstance(e, Column):
-            position = _result_column_position(e, self._named, self._sources)
+    def value(self, e: syntax.Node) -> Value:
+        e = without_brackets(e)
+        if isinstance(e, syntax.Column):
+            position = _result_column_position(e, self._named, self._relation)
             if position is not None:
                 return self._named[position][1]
         return super().value(e)
 
 
-def _name_in_spark(e: Expression, value: Value) -> str | None:
+def _same(value: Value) -> Value:
+    return value
+
+
+def _no_column(column: syntax.Column) -> Value:
+    raise NotLocal(f"{column.parts[-1]} is not known")
+
+
+def _row_parts(row: syntax.Node) -> tuple[syntax.Node, ...]:
+    if isinstance(row, syntax.Composite) and row.kind == "row":
+        return row.parts
+    return (without_brackets(row),)
+
+
+def _renamed(names: Sequence[str | None], by: Sequence[str]) -> list[str]:
+    """The names of a source's columns, with those of `AS t (a, b)`."""
+    if by and len(by) != len(names):
+        raise NotLocal("a source has another number of columns than names")
+    found = [n for n in by or names if n is not None]
+    if len(found) < len(names):
+        raise NotLocal("a column of a subquery has no alias")
+    return found
+
+
+def _named_windows(node: syntax.Select) -> dict[str, syntax.Window]:
+    """The windows of the WINDOW clause by lower-case name. Raises NotLocal for other clauses after a query."""
+    found = {w.name.lower(): w.window for w in node.tail.other if isinstance(w, syntax.NamedWindow)}
+    if node.tail.has_other and len(found) < len(node.tail.other):
+        raise NotLocal("a clause after the query is left to Spark")
+    return found
+
+
+def _comparisons(value: Value) -> list[Value]:
+    """The comparisons of a condition with AND, OR and NOT."""
+    if value.origin is None:
+        return []
+    if value.origin.operator in ("AND", "OR", "NOT"):
+        return [c for o in value.origin.operands for c in _comparisons(o)]
+    return [value] if value.origin.operator in ("=", "<=>") else []
+
+
+def _name_in_spark(e: syntax.Node, value: Value) -> str | None:
     """Spark's name of an item without an alias: a column keeps its name under one CAST."""
-    if isinstance(e, Cast) and isinstance(e.operand, Column) and value.name is not None:
-        return e.operand.name
+    e = without_brackets(e)
+    if isinstance(e, syntax.Cast) and e.form == "CAST" and value.name is not None:
+        operand = without_brackets(e.operand)
+        if isinstance(operand, syntax.Column):
+            return operand.parts[-1]
     return value.name
 
 
-def _known(value: Value) -> Callable[[], Value]:
-    return lambda: value
-
-
-def _scan_column_reader(scan: Scan, f: DataField) -> Callable[[], Value]:
+def _scan_column_reader(scan: Scan, f: DataField) -> Read:
     """The value of a table's column; its first use makes it one of the scan's columns."""
 
     def read_scan_column() -> Value:
@@ -356,111 +580,54 @@ def _scan_column_reader(scan: Scan, f: DataField) -> Callable[[], Value]:
     return read_scan_column
 
 
-def _matches(column: Column, sources: Sequence[_Source]) -> list[Callable[[], Value]]:
-    return [
-        read
-        for s in sources
-        if column.qualifier is None or s.alias.lower() == column.qualifier.lower()
-        for name, read in s.columns
-        if name.lower() == column.name.lower()
-    ]
-
-
-def _resolve_column(column: Column, sources: Sequence[_Source]) -> Value:
-    found = _matches(column, sources)
-    if len(found) != 1:
-        raise NotLocal(f"{column.name} is {'ambiguous' if found else 'not a column'}")
-    value = found[0]()
-    return Value(value.sql, value.type, column.name)
-
-
-def _expand_star(star: Star, sources: Sequence[_Source]) -> list[tuple[str | None, Value]]:
-    meant = [s for s in sources if star.qualifier is None or s.alias.lower() == star.qualifier.lower()]
-    if not meant:
-        raise NotLocal(f"{star.qualifier} is not a source")
-    return [(name, read()) for s in meant for name, read in s.columns]
-
-
-def _group_expression(written: Expression, items: Sequence[Item], sources: Sequence[_Source]) -> Expression:
-    """What an item of GROUP BY means: a position, an alias, or an expression."""
-    if isinstance(written, Literal) and written.kind == "INT":
-        position = int(written.text) - 1
-        if not 0 <= position < len(items) or any(isinstance(i.expression, Star) for i in items):
-            raise NotLocal("GROUP BY has no such position")
-        found = items[position].expression
-        assert not isinstance(found, Star)
-        return found
-    _refuse_signed_number(written)
-    if not isinstance(written, Column) or written.qualifier is not None:
-        return written
-    aliased = [i.expression for i in items if (i.alias or "").lower() == written.name.lower()]
-    is_column = bool(_matches(written, sources))
-    if not aliased:
-        return written
-    if len(aliased) > 1 or isinstance(aliased[0], Star):
-        raise NotLocal(f"{written.name} is ambiguous")
-    same = isinstance(aliased[0], Column) and aliased[0].name.lower() == written.name.lower()
-    if is_column and not same:
-        raise NotLocal(f"{written.name} is a column and an alias")
-    return aliased[0]
-
-
-def _refuse_signed_number(e: Expression) -> None:
+def _refuse_signed_number(e: syntax.Node) -> None:
     """Spark takes `-3` in GROUP BY and ORDER BY for a position, and refuses it."""
-    if isinstance(e, Call) and len(e.operands) == 1 and isinstance(e.operands[0], Literal):
+    if isinstance(e, syntax.Unary) and isinstance(without_brackets(e.operand), syntax.Literal):
         raise NotLocal("a signed number as a position is left to Spark")
 
 
 def _result_column_position(
-    e: Expression, named: Sequence[tuple[str | None, Value]], sources: Sequence[_Source]
+    e: syntax.Node, named: Sequence[tuple[str | None, Value]], relation: Relation | None
 ) -> int | None:
     """The column of the result that an expression of ORDER BY or HAVING names; None: it is another expression."""
-    if isinstance(e, Literal) and e.kind == "INT":
+    if isinstance(e, syntax.Literal) and e.kind == "number" and e.text.isdecimal():
         position = int(e.text) - 1
         if not 0 <= position < len(named):
             raise NotLocal("ORDER BY has no such position")
         return position
     _refuse_signed_number(e)
-    if not isinstance(e, Column) or e.qualifier is not None:
+    if not isinstance(e, syntax.Column) or len(e.parts) > 1:
         return None
-    found = [i for i, (name, _) in enumerate(named) if (name or "").lower() == e.name.lower()]
+    found = [i for i, (name, _) in enumerate(named) if (name or "").lower() == e.parts[0].lower()]
     if not found:
         return None
     values = {named[i][1].sql for i in found}
     if len(values) > 1:
-        raise NotLocal(f"{e.name} is ambiguous")
-    columns = _matches(e, sources)
+        raise NotLocal(f"{e.parts[0]} is ambiguous")
+    columns = [] if relation is None else relation.matches(e)
     if columns and any(read().sql not in values for read in columns) and not is_floating(named[found[0]][1].type):
-        raise NotLocal(f"{e.name} is a column and an alias")
+        raise NotLocal(f"{e.parts[0]} is a column and an alias")
     return found[0]
 
 
-def _is_output(e: Expression, value: Value, named: Sequence[tuple[str | None, Value]]) -> bool:
+def _is_output(e: syntax.Node, value: Value, named: Sequence[tuple[str | None, Value]]) -> bool:
     """Whether a column, with its qualifier, is a column of the result that has kept its name."""
-    return isinstance(e, Column) and any(
-        v.sql == value.sql and (name or "").lower() == e.name.lower() for name, v in named
+    return isinstance(e, syntax.Column) and any(
+        v.sql == value.sql and (name or "").lower() == e.parts[-1].lower() for name, v in named
     )
 
 
-def _check_join_condition(e: Expression, scope: Expressions) -> None:
-    """Raises NotLocal: floating-point numbers are compared, or no equality is part of the condition."""
-    parts = [e]
-    equal = False
-    while parts:
-        part = parts.pop()
-        if isinstance(part, Call) and part.name == "AND":
-            parts += part.operands
-            continue
-        if isinstance(part, Call) and part.name in ("=", "<=>"):
-            values = [scope.value(o) for o in part.operands]
-            equal = equal or not any(is_floating(v.type) for v in values)
-            if any(is_floating(v.type) for v in values):
-                raise NotLocal("a join on floating-point numbers is left to Spark")
-    if not equal:
-        raise NotLocal("a join without an equality is left to Spark")
+def _limit_number(node: syntax.Node | None) -> int | None:
+    """The number of LIMIT or OFFSET."""
+    if node is None:
+        return None
+    if not (isinstance(node, syntax.Literal) and node.kind == "number" and node.text.isdecimal()):
+        raise NotLocal("LIMIT is not a number")
+    return int(node.text)
 
 
-def _order_by_and_limit(orders: Sequence[str], tree: SelectTree) -> str:
+def _order_by_and_limit(orders: Sequence[str], tail: syntax.QueryTail) -> str:
+    limit, offset = _limit_number(tail.limit), _limit_number(tail.offset)
     text = f" ORDER BY {', '.join(orders)}" if orders else ""
-    text += f" LIMIT {tree.limit}" if tree.limit is not None else ""
-    return text + (f" OFFSET {tree.offset}" if tree.offset else "")
+    text += f" LIMIT {limit}" if limit is not None else ""
+    return text + (f" OFFSET {offset}" if offset else "")

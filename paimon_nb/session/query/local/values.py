@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
+
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.types import (
     Atomic,
@@ -16,7 +19,13 @@ from paimon_nb.format.types import (
     is_nano,
 )
 from paimon_nb.format.types.types import MAX_LENGTH
-from paimon_nb.sql.select_tree import NotLocal
+from paimon_nb.session.query.local.not_local import NotLocal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+Build: TypeAlias = "Callable[[bool, list[Value]], Value]"
+"""Computes a value from operands; the first argument: whether in Flink's dialect."""
 
 BOOLEAN, INT, BIGINT, DOUBLE, FLOAT, DATE = (Atomic(n) for n in ("BOOLEAN", "INT", "BIGINT", "DOUBLE", "FLOAT", "DATE"))
 NULL = Atomic("NULL")
@@ -35,6 +44,8 @@ _ENGINE_NAMES = {
     "VARBINARY": "BLOB",
     "TIMESTAMP": "TIMESTAMP",
 }
+LEAVE = "error('left to Spark')"
+"""Raises an error in the engine."""
 _SAME_NAMES = frozenset({"BOOLEAN", "TINYINT", "SMALLINT", "BIGINT", "FLOAT", "DOUBLE", "DATE"})
 
 
@@ -48,10 +59,36 @@ class Value:
     """The name that Spark gives to a result column without an alias; None: not known here."""
     literal: int | None = None
     """The value of an integer literal: its digits decide the precision beside decimals."""
+    text: str | None = None
+    """The value of a literal text."""
+    raises: bool = False
+    """Whether Spark raises an error for some values of its operands: an overflow, a zero divisor, a text that is not a number."""
+    is_constant: bool = False
+    """Whether it depends on no row: Spark computes it while it plans the query."""
+    is_outer: bool = False
+    """Whether it depends on a row of the query around a subquery."""
+    origin: Origin | None = None
+    """What it is computed from; None: literals and columns of tables."""
 
     def cast(self, t: DataType) -> Value:
         """The value in a type that holds it without loss."""
-        return self if self.type == t else Value(f"CAST({self.sql} AS {engine_type(t)})", t, self.name)
+        if self.type == t:
+            return self
+        return replace(self, sql=f"CAST({self.sql} AS {engine_type(t)})", type=t, literal=None, text=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """How a value is computed: by an operator from operands, or as a column of a subquery."""
+
+    operator: str
+    operands: tuple[Value, ...]
+    apply: Callable[[Sequence[Value]], Value] | None = None
+    """Computes it from other operands; None: it is a column."""
+    alternatives: tuple[Value, ...] = ()
+    """Of a column of a subquery: what it is in each branch of UNION ALL."""
+    source: str = ""
+    """Of such a column: the name of the subquery in the engine."""
 
 
 def embedded_engine_type(t: DataType) -> DataType | None:
@@ -156,6 +193,18 @@ def cast_to_common_type(values: list[Value]) -> tuple[list[Value], DataType]:
 def positive_zero(sql: str, t: DataType) -> str:
     """A floating-point number whose -0.0 is 0.0. Not a sum with 0, which the engine leaves out."""
     return f"(CASE WHEN {sql} = 0 THEN CAST(0 AS {engine_type(t)}) ELSE {sql} END)"
+
+
+def with_positive_zero(value: Value) -> Value:
+    """The value as Spark groups it: -0.0 is 0.0."""
+    if not is_floating(value.type):
+        return value
+    return replace(value, sql=positive_zero(value.sql, value.type))
+
+
+def orderable(value: Value) -> bool:
+    """Whether both engines order the values alike."""
+    return value.type in (STRING, BYTES, TIMESTAMP, DATE, BOOLEAN) or is_number(value.type)
 
 
 def quote_text(text: str) -> str:

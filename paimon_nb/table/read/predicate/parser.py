@@ -10,7 +10,7 @@ import decimal
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import ColumnNotFound, SqlAnalysisError, SqlSyntaxError
-from paimon_nb.syntax.expressions import CONDITION_WORDS, ExpressionParser, UnexpectedToken
+from paimon_nb.syntax.expressions import ExpressionParser, UnexpectedToken
 from paimon_nb.syntax.lexer import tokens
 from paimon_nb.syntax.tree import (
     Between,
@@ -27,6 +27,7 @@ from paimon_nb.syntax.tree import (
 from paimon_nb.syntax.tree import In as InNode
 from paimon_nb.syntax.tree import Is as IsNode
 from paimon_nb.syntax.tree import Like as LikeNode
+from paimon_nb.syntax.words import CONDITION_WORDS
 from paimon_nb.table.read.predicate.evaluate import bind_literals
 from paimon_nb.table.read.predicate.model import (
     FLIPPED,

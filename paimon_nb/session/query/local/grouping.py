@@ -1,0 +1,102 @@
+"""GROUP BY: what its items mean, and ROLLUP, CUBE and GROUPING SETS in the engine's SQL."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.session.query.local.expressions import has_aggregate
+from paimon_nb.session.query.local.not_local import NotLocal
+from paimon_nb.session.query.local.values import NULL, Value, orderable, with_positive_zero
+from paimon_nb.syntax.tree import (
+    Alias,
+    Column,
+    Literal,
+    Select,
+    Star,
+    Subquery,
+    Unary,
+    walk_expression,
+    without_brackets,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paimon_nb.session.query.local.expressions import Expressions
+    from paimon_nb.session.query.local.scopes import Relation
+    from paimon_nb.syntax.tree import GroupingItem, Node
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """The keys of a query's groups."""
+
+    values: dict[str, Value]
+    """By their SQL in a row."""
+    sql: str
+    """` GROUP BY ...`, or ''."""
+    grouping: tuple[Value, ...] | None = None
+    """The keys in order, if there are several sets of them."""
+
+
+def group_keys(node: Select, rows: Expressions, relation: Relation) -> Groups:
+    """The groups of a SELECT. Raises NotLocal."""
+    if node.group is None:
+        return Groups({}, "")
+    if not node.group.is_plain and not node.group.items:
+        raise NotLocal("GROUP BY ALL is left to Spark")
+    values: dict[str, Value] = {}
+    keys: list[Value] = []
+    for written in node.group.keys:
+        expression = without_brackets(_group_expression(without_brackets(written), node.items, relation))
+        nodes = list(walk_expression(expression))
+        if has_aggregate(expression) or isinstance(expression, Literal) or any(isinstance(n, Subquery) for n in nodes):
+            raise NotLocal("this GROUP BY is left to Spark")
+        value = rows.value(expression)
+        if value.type == NULL or not orderable(value):
+            raise NotLocal(f"GROUP BY of {value.type.bare()} is left to Spark")
+        keys.append(with_positive_zero(value))
+        values[value.sql] = keys[-1]
+    if node.group.is_plain:
+        return Groups(values, f" GROUP BY {', '.join(dict.fromkeys(v.sql for v in values.values()))}")
+    if any(v.is_constant for v in keys):
+        raise NotLocal("a constant in such a GROUP BY is left to Spark")
+    items = ", ".join(_item_sql(item, keys) for item in node.group.items)
+    return Groups(values, f" GROUP BY {items}", tuple({v.sql: v for v in keys}.values()))
+
+
+def _item_sql(item: GroupingItem, keys: Sequence[Value]) -> str:
+    members = [keys[m].sql if isinstance(m, int) else _item_sql(m, keys) for m in item.members]
+    if item.kind == "KEY":
+        return members[0]
+    inside = f"({', '.join(members)})"
+    return inside if item.kind == "ROW" else f"{item.kind} {inside}"
+
+
+def _group_expression(written: Node, items: Sequence[Node], relation: Relation) -> Node:
+    """What an item of GROUP BY means: a position, an alias, or an expression."""
+    if isinstance(written, Literal) and written.kind == "number" and written.text.isdecimal():
+        position = int(written.text) - 1
+        if not 0 <= position < len(items) or any(isinstance(i, Star) for i in items):
+            raise NotLocal("GROUP BY has no such position")
+        return _expression(items[position])
+    if isinstance(written, Unary) and isinstance(without_brackets(written.operand), Literal):
+        raise NotLocal("a signed number as a position is left to Spark")
+    if not isinstance(written, Column) or len(written.parts) > 1:
+        return written
+    name = written.parts[0].lower()
+    aliased = [_expression(i) for i in items if isinstance(i, Alias) and i.name.lower() == name]
+    is_column = bool(relation.matches(written))
+    if not aliased:
+        return written
+    if len(aliased) > 1:
+        raise NotLocal(f"{name} is ambiguous")
+    same = isinstance(aliased[0], Column) and aliased[0].parts[-1].lower() == name
+    if is_column and not same:
+        raise NotLocal(f"{name} is a column and an alias")
+    return aliased[0]
+
+
+def _expression(item: Node) -> Node:
+    return without_brackets(item.expression if isinstance(item, Alias) else item)
