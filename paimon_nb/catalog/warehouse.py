@@ -41,7 +41,9 @@ from paimon_nb.format.schema import (
 )
 from paimon_nb.fs import FileIO, Lock, LockedFileIO, RootedFileIO, without_scheme
 from paimon_nb.options import TableOptions
+from paimon_nb.options.table import DATA_FILE_EXTERNAL_PATHS
 from paimon_nb.table.read.external_paths import external_path_roots
+from paimon_nb.table.read.own_files import check_location
 from paimon_nb.table.read.store import TableStore
 from paimon_nb.table.tables.table import Table
 
@@ -270,9 +272,16 @@ class WarehouseCatalog(Catalog):
                 f"the catalog decides where its tables are: {name} would be at {own_path}",
                 hint="leave 'path' out, or CREATE TEMPORARY TABLE with 'connector' = 'paimon' and 'path'", path=path,
             )  # fmt: skip
-        for root in external_path_roots(TableOptions(schema.options)):
-            self.fs.exists(root)  # raises if the catalog does not allow the path
+        if path is not None:
+            check_location(self._fs_for_paths(own_path), own_path, "the path", own=own_path)
+        self._check_external_paths(own_path, schema.options)
         return schema
+
+    def _check_external_paths(self, own_path: str, options: Mapping[str, str]) -> None:
+        """Raises OutsideWarehouse, BadOptionValue: the catalog does not allow a root, or another table is in its way."""
+        for root in external_path_roots(TableOptions(options)):
+            self.fs.exists(root)
+            check_location(self.fs, root, f"{DATA_FILE_EXTERNAL_PATHS.key!r}:", own=own_path)
 
     def _create_files_and_entry(self, name: Identifier, schema: TableSchema) -> bool:
         """Write the schema file, which only one session can, then add the name. `repair` finds files after a crash in between."""
@@ -466,6 +475,8 @@ class WarehouseCatalog(Catalog):
             check_deletion_vector_toggle(latest, new_schema, store)
             if new_schema is latest:
                 return new_schema
+            if _external_paths(new_schema) != _external_paths(latest):
+                self._check_external_paths(store.root, new_schema.options)
             if store.schemas.create(new_schema):
                 if name.branch == MAIN_BRANCH:
                     self.metastore.alter_table(name, store.schemas)
@@ -579,6 +590,10 @@ def _check_whole_table(name: Identifier, effect: str) -> None:
             f"{name} is a branch and cannot be {effect}",
             hint=f"CALL sys.delete_branch('{name.database}.{name.table}', '{name.branch}') deletes it",
         )
+
+
+def _external_paths(schema: TableSchema) -> str | None:
+    return schema.options.get(DATA_FILE_EXTERNAL_PATHS.key)
 
 
 def _may_keep_files(store: TableStore, schema: TableSchema) -> bool:

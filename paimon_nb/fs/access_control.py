@@ -1,13 +1,13 @@
-"""FileIO with access control for writes. Reads are checked where they are planned."""
+"""FileIO with access control for writes, and for reads of other tables' files. Other reads are checked where they are planned."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from paimon_nb.fs.rooted import RootedFileIO
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from paimon_nb.fs.api import DirectoryPin, OutputFile
 
@@ -16,13 +16,16 @@ _READERS_OWN = "/consumer/"
 
 
 class AccessPolicy(Protocol):
-    """Access policy. Pickled for Spark tasks."""
+    """Access policy for the files of one table. Pickled for Spark tasks."""
 
     def check_read(self) -> None:
         """Raise AccessDenied if reading is not allowed."""
 
-    def check_write(self) -> None:
-        """Raise AccessDenied if writing is not allowed."""
+    def check_read_file(self, path: str) -> None:
+        """Raise AccessDenied if a file that the table refers to is of another table that may not be read."""
+
+    def check_write(self, path: str) -> None:
+        """Raise AccessDenied if writing this file is not allowed."""
 
 
 class GuardedFileIO(RootedFileIO):
@@ -41,8 +44,21 @@ class GuardedFileIO(RootedFileIO):
         if _READERS_OWN in path:
             self._policy.check_read()
         else:
-            self._policy.check_write()
+            self._policy.check_write(path)
         return self._rooted
+
+    def read(self, path: str) -> bytes:
+        self._policy.check_read_file(path)
+        return self._rooted.read(path)
+
+    def read_each(self, paths: Sequence[str]) -> list[bytes | None]:
+        for path in paths:
+            self._policy.check_read_file(path)
+        return self._rooted.read_each(paths)
+
+    def open(self, path: str) -> Any:
+        self._policy.check_read_file(path)
+        return self._rooted.open(path)
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
         return self._fs_if_allowed(path).put_if_absent(path, data)
@@ -83,4 +99,5 @@ class GuardedFileIO(RootedFileIO):
         self._fs_if_allowed(path).make_dirs(path)
 
     def move(self, source: str, target: str) -> None:
+        self._fs_if_allowed(target)
         self._fs_if_allowed(source).move(source, target)

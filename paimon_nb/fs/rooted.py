@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
 
+_DEPTH_OF_TABLES = 2
+"""Below a warehouse, tables are directories of database directories."""
+
+
 def external_roots(options: Mapping[str, str]) -> tuple[str, ...]:
     """Locations outside the warehouse that a catalog's options allow; a table's own metadata is not trusted for this."""
     if not options:
@@ -106,9 +110,20 @@ class RootedFileIO(FileIO):
             except OSError:  # does not exist, so it is not a link
                 return True
             if stat.S_ISLNK(mode):
-                real = os.path.realpath(path)
-                return any(real == r or real.startswith(r.rstrip("/") + "/") for r in self._real_roots)
+                return self._link_stays(root, path, at)
         return True
+
+    def _link_stays(self, root: str, path: str, link: str) -> bool:
+        """Whether a path with a link below `root` stays where it may: a link inside a table may not lead into another one."""
+        real = os.path.realpath(path)
+        place = "/".join(link[len(root.rstrip("/")) :].split("/")[: 1 + _DEPTH_OF_TABLES])
+        table = f"{root.rstrip('/')}{place}"
+        in_database = place.split("/")[1].endswith(".db") and place.count("/") == _DEPTH_OF_TABLES
+        if root == self.roots[0] and in_database and link != table:
+            own = [os.path.realpath(table), *self._real_roots[1:]]
+        else:
+            own = list(self._real_roots)
+        return any(real == r or real.startswith(r.rstrip("/") + "/") for r in own)
 
     def read(self, path: str) -> bytes:
         return self.inner.read(self._checked_path(path))

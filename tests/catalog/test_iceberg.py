@@ -13,6 +13,7 @@ from paimon_nb.base.errors import (
     AlreadyExists,
     BadOptionValue,
     CorruptFile,
+    OutsideWarehouse,
     TableNotFound,
     UnsupportedOperation,
 )
@@ -40,17 +41,18 @@ def listed(folder: Path) -> dict[str, bytes]:
     return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
 
 
-def test_manifests_compressed_with_snappy(tmp_path):
-    """Paimon writes Iceberg's metadata so unless `metadata.iceberg.manifest-compression` says otherwise."""
+def test_manifests_compressed_with_snappy_name_files_of_the_table_that_wrote_them(tmp_path):
+    """Paimon compresses Iceberg's metadata so unless `metadata.iceberg.manifest-compression` says otherwise."""
     with paimon_nb.connect(str(tmp_path / "source")) as source:
         source.run("CREATE DATABASE d; CREATE TABLE d.t (id INT) WITH ('metadata.iceberg.storage' = 'hadoop-catalog')")
         source.run("INSERT INTO d.t VALUES (1); INSERT INTO d.t VALUES (2)")
     folder = f"{tmp_path}/source/iceberg"
-    with paimon_nb.connect(str(tmp_path)) as wb:
+    with paimon_nb.connect(str(tmp_path)) as wb, pytest.raises(OutsideWarehouse, match=r"d\.db/t/bucket-0/data-"):
         wb.run(
             f"CALL sys.migrate_iceberg_table('d.t', 'metadata.iceberg.storage=hadoop-catalog,iceberg_warehouse={folder}')"
         )
-        assert told(wb.table("d.t").to_arrow()) == [{"id": 1}, {"id": 2}]
+    with paimon_nb.connect(str(tmp_path / "source")) as source:
+        assert told(source.table("d.t").to_arrow()) == [{"id": 1}, {"id": 2}]
 
 
 def test_rows_and_files_stay_as_they_are(iceberg, wb):

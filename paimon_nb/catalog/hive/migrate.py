@@ -17,6 +17,7 @@ from paimon_nb.catalog.hive.types import from_hive
 from paimon_nb.format.row import EMPTY_ROW, serialize
 from paimon_nb.format.schema import TableSchema, create_schema
 from paimon_nb.options import table as opt
+from paimon_nb.table.read.own_files import enclosing_table
 from paimon_nb.table.read.partition_spec import in_row_spec
 from paimon_nb.table.write.commit import CommitMessage, TableCommit
 from paimon_nb.table.write.publish.changes import append_change
@@ -67,6 +68,8 @@ def migrate_table(
     fs = catalog._fs_for_paths(table.store.root, *(without_file_scheme(p.sd.location) for p in (entry, *pieces)))
     moved: list[tuple[str, str]] = []
     try:
+        for piece in (entry, *pieces):
+            _check_not_in_table(fs, without_file_scheme(piece.sd.location))
         _check_target(table.store, schema)
         messages = [_move_partition_files(fs, table.store, entry, piece, moved) for piece in pieces]
         # Not `commit`, which deletes files after a failure: these files are the only copy of the rows.
@@ -81,6 +84,15 @@ def migrate_table(
     if target is None:
         catalog.rename_table(new_name, source)
     return len(moved)
+
+
+def _check_not_in_table(fs: FileIO, location: str) -> None:
+    """Raise UnsupportedOperation if the files of a Hive table would be taken from a Paimon table."""
+    if (other := enclosing_table(fs, location)) is not None:
+        raise UnsupportedOperation(
+            f"{location} is inside the table {other}, whose files cannot be moved",
+            hint="copy the rows with INSERT INTO",
+        )
 
 
 def check_importable(entry: Any, name: Identifier, options: Mapping[str, str]) -> None:

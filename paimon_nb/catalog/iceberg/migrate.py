@@ -22,6 +22,7 @@ from paimon_nb.base.errors import (
     AlreadyExists,
     BadOptionValue,
     CorruptFile,
+    OutsideWarehouse,
     TableNotFound,
     UnsupportedFormat,
     UnsupportedOperation,
@@ -34,6 +35,7 @@ from paimon_nb.catalog.iceberg.schema import paimon_schemas_of_iceberg
 from paimon_nb.format.row import EMPTY_ROW, serialize
 from paimon_nb.format.row.binary_row import from_python, instant_from_units
 from paimon_nb.fs import FileStatus, RootedFileIO, without_scheme
+from paimon_nb.table.read.own_files import is_below, plain_path
 from paimon_nb.table.write.commit import CommitMessage, TableCommit
 from paimon_nb.table.write.publish.changes import append_change
 
@@ -84,6 +86,7 @@ def migrate_table(
     table = _open_table(location, iceberg_options)
     schemas, numbers = paimon_schemas_of_iceberg(table.metadata, options)
     files = _live_files(table, schemas[-1], numbers)
+    _check_own_files(location, files)
     new_name = Identifier(source.database, source.table + SUFFIX)
     catalog.create_database(source.database, if_not_exists=True)
     catalog.create_table(new_name, schemas[0])
@@ -166,6 +169,19 @@ def _live_files(table: Any, schema: TableSchema, numbers: Mapping[int, int]) -> 
                 _File(without_scheme(file.file_path), kind, _serialized_partition(schema, file.partition), number)
             )
     return found
+
+
+def _check_own_files(location: str, files: Sequence[_File]) -> None:
+    """Raise OutsideWarehouse if the manifests name a file outside the table's directory: moving it may take it from another table."""
+    directory = plain_path(location)
+    for file in files:
+        if ".." in file.path.split("/") or not is_below(plain_path(file.path), directory):
+            raise OutsideWarehouse(
+                f"{location}: its manifests name the file {file.path!r}, which is outside the table's directory; nothing was moved",
+                hint="copy the rows with Iceberg's reader, or move the file below the table's directory first",
+                path=file.path,
+                root=location,
+            )
 
 
 def _serialized_partition(schema: TableSchema, record: Sequence[Any]) -> bytes:

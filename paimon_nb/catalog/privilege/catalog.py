@@ -101,7 +101,8 @@ class PrivilegedCatalog(Catalog):
 
     def _guarded(self, name: Identifier, table: Table) -> Table:
         """The table with the user's rights."""
-        table_rights, store = TableRights(self.rights(), _privilege_identifier(name)), table.store
+        store = table.store
+        table_rights = TableRights(self.rights(), _privilege_identifier(name), store.root, self.warehouse)
         assert isinstance(store.fs, RootedFileIO)
         return Table(replace(store, fs=GuardedFileIO(store.fs, table_rights), rights=table_rights), name=table.name)
 
@@ -138,6 +139,8 @@ class PrivilegedCatalog(Catalog):
 
     def rename_table(self, source: Identifier, target: Identifier) -> None:
         self.rights().require(Privilege.ALTER_TABLE, _privilege_identifier(source))
+        if target.database != source.database:
+            self.rights().require(Privilege.CREATE_TABLE, target.database)
         self._open.rename_table(source, target)
         self._store.on_renamed(_privilege_identifier(source), _privilege_identifier(target))
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.errors import AccessDenied, BadOptionValue
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.registry import did_you_mean
+from paimon_nb.fs import without_scheme
 
 if TYPE_CHECKING:
     from collections.abc import Set
@@ -108,17 +109,54 @@ class Rights:
         )
 
 
+SYSTEM_TABLES = ("user.sys", "privilege.sys")
+"""The directories of the tables with users and privileges, in the warehouse's root directory."""
+
+
 @dataclass(frozen=True)
 class TableRights:
     """A user's rights on one table, as its file system and store check them."""
 
     rights: Rights
     identifier: str
+    root: str
+    """The table's directory."""
+    warehouse: str
 
     def check_read(self) -> None:
         """Raises AccessDenied unless the user may read rows."""
         self.rights.require(Privilege.SELECT, self.identifier)
 
-    def check_write(self) -> None:
-        """Raises AccessDenied unless the user may write files."""
+    def check_read_file(self, path: str) -> None:
+        """Raises AccessDenied if a file is of another table whose rows the user may not read: a BLOB descriptor can name it."""
+        if (other := self._other_table(path)) is not None:
+            self.rights.require(Privilege.SELECT if other else Privilege.ADMIN, other)
+
+    def check_write(self, path: str) -> None:
+        """Raises AccessDenied unless the user may write files, and this is not another table's."""
         self.rights.require(Privilege.INSERT, self.identifier)
+        if (other := self._other_table(path)) is not None:
+            self.rights.require(Privilege.INSERT if other else Privilege.ADMIN, other)
+
+    def _other_table(self, path: str) -> str | None:
+        """The identifier of another table that a file belongs to by its place in the warehouse; "" for a system table."""
+        place = without_scheme(path)
+        if is_below_directory(place, self.root) or not is_below_directory(place, self.warehouse):
+            return None
+        names = place[len(self.warehouse) :].strip("/").split("/")
+        if names[0] in SYSTEM_TABLES:
+            return WHOLE_CATALOG
+        if names[0] in (_TRASH, _ICEBERG):
+            names = names[1:]
+        if len(names) < 3 or not (names[0].endswith(_DATABASE) or place.startswith(f"{self.warehouse}/{_ICEBERG}/")):
+            return None
+        found = identifier_of(names[0].removesuffix(_DATABASE), names[1].rpartition("@")[0] or names[1])
+        return None if found == self.identifier else found
+
+
+_DATABASE, _TRASH, _ICEBERG = ".db", ".trash", "iceberg"
+
+
+def is_below_directory(path: str, directory: str) -> bool:
+    """Whether a path is inside a directory."""
+    return path.startswith(without_scheme(directory).rstrip("/") + "/")

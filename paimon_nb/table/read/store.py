@@ -34,6 +34,7 @@ from paimon_nb.options import TABLE_OPTIONS, TableOptions
 from paimon_nb.options import table as opt
 from paimon_nb.options.read import SCAN_PARTITIONS
 from paimon_nb.options.support import IGNORE_UNSUPPORTED, Access, check_supported, unsupported_options_set
+from paimon_nb.table.read.own_files import ExternalFiles
 from paimon_nb.table.read.partition_spec import matches_partition_spec, parse_scan_partitions, partition_texts
 
 if TYPE_CHECKING:
@@ -464,7 +465,7 @@ class TableStore:
     def index_path(self, entry: IndexEntry) -> str:
         """Path of a deletion-vector, hash or global index file."""
         if entry.external_path:
-            return entry.external_path
+            return self._external_files.checked(entry.external_path)
         if self.options.get(opt.INDEX_FILE_IN_DATA_FILE_DIR) and entry.global_index is None:
             return f"{self.bucket_dir(entry.partition, entry.bucket)}/{entry.file_name}"
         return f"{self.root}/index/{entry.file_name}"
@@ -498,8 +499,10 @@ class TableStore:
         return f"{self.partition_dir(partition)}/{name}"
 
     def data_path(self, partition: bytes, bucket: int, file: DataFile) -> str:
-        """Path of a data or changelog file."""
-        return file.external_path or f"{self.bucket_dir(partition, bucket)}/{file.file_name}"
+        """Path of a data or changelog file. Raises OutsideWarehouse: an external path of a file that is not the table's."""
+        if file.external_path:
+            return self._external_files.checked(file.external_path)
+        return f"{self.bucket_dir(partition, bucket)}/{file.file_name}"
 
     def prefetch(self, partition: bytes, bucket: int, files: Iterable[DataFile]) -> None:
         """Announce data files of a bucket that are read next; see `FileIO.prefetch`."""
@@ -523,7 +526,7 @@ class TableStore:
         folder = self.bucket_dir(partition, bucket)
         if self._path_allocator is None:
             return f"{folder}/{name}", None
-        path = self._path_allocator(folder.removeprefix(f"{self.root}/"), name)
+        path = self._external_files.checked(self._path_allocator(folder.removeprefix(f"{self.root}/"), name))
         return path, path
 
     def new_index_path(self, partition: bytes, bucket: int, name: str) -> tuple[str, str | None]:
@@ -531,6 +534,15 @@ class TableStore:
         if self.options.get(opt.INDEX_FILE_IN_DATA_FILE_DIR):
             return self.new_path(partition, bucket, name)
         return f"{self.root}/index/{name}", None
+
+    @cached_property
+    def _external_files(self) -> ExternalFiles:
+        def declared() -> list[str]:
+            stored = [] if self.is_format_table else self.schemas.all()
+            options = [self.options, *(TableOptions(schema.options) for schema in stored)]
+            return [root for o in options for root in o.names(opt.DATA_FILE_EXTERNAL_PATHS)]
+
+        return ExternalFiles(self.fs, self.root, self.name, declared)
 
     @cached_property
     def _path_allocator(self) -> PathAllocator | None:

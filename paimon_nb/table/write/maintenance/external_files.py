@@ -6,8 +6,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import OutsideWarehouse
+from paimon_nb.format.schema import schema_directory
 from paimon_nb.options import TableOptions
 from paimon_nb.table.read.external_paths import external_path_roots
+from paimon_nb.table.read.own_files import enclosing_table
 from paimon_nb.table.write.maintenance.reachable import reachable_from_all_branches
 
 if TYPE_CHECKING:
@@ -33,11 +35,14 @@ def delete_external_files_of_purged_table(store: TableStore) -> None:
     used = reachable_from_all_branches(store)
     for root in roots:
         with suppress(OutsideWarehouse):
-            _delete_named(store.fs, root, used.data | used.indexes)
+            if enclosing_table(store.fs, root) in (None, store.root):
+                _delete_named(store.fs, root, used.data | used.indexes)
 
 
 def _delete_named(fs: FileIO, folder: str, names: AbstractSet[str]) -> None:
     for status in fs.list(folder):
+        if status.is_dir and schema_directory(fs, status.path).ids():
+            continue  # another table
         if status.is_dir:
             _delete_named(fs, status.path, names)
         elif status.name in names:
