@@ -116,9 +116,9 @@ class RootedFileIO(FileIO):
     def _link_stays(self, root: str, path: str, link: str) -> bool:
         """Whether a path with a link below `root` stays where it may: a link inside a table may not lead into another one."""
         real = os.path.realpath(path)
-        place = "/".join(link[len(root.rstrip("/")) :].split("/")[: 1 + _DEPTH_OF_TABLES])
-        table = f"{root.rstrip('/')}{place}"
-        in_database = place.split("/")[1].endswith(".db") and place.count("/") == _DEPTH_OF_TABLES
+        below = "/".join(link[len(root.rstrip("/")) :].split("/")[: 1 + _DEPTH_OF_TABLES])
+        table = f"{root.rstrip('/')}{below}"
+        in_database = below.split("/")[1].endswith(".db") and below.count("/") == _DEPTH_OF_TABLES
         if root == self.roots[0] and in_database and link != table:
             own = [os.path.realpath(table), *self._real_roots[1:]]
         else:

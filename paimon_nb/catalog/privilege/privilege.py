@@ -139,16 +139,16 @@ class TableRights:
             self.rights.require(Privilege.INSERT if other else Privilege.ADMIN, other)
 
     def _other_table(self, path: str) -> str | None:
-        """The identifier of another table that a file belongs to by its place in the warehouse; "" for a system table."""
-        place = without_scheme(path)
-        if is_below_directory(place, self.root) or not is_below_directory(place, self.warehouse):
+        """The identifier of another table that a file belongs to by its location in the warehouse; "" for a system table."""
+        location = without_scheme(path)
+        if is_below_directory(location, self.root) or not is_below_directory(location, self.warehouse):
             return None
-        names = place[len(self.warehouse) :].strip("/").split("/")
+        names = location[len(self.warehouse) :].strip("/").split("/")
         if names[0] in SYSTEM_TABLES:
             return WHOLE_CATALOG
         if names[0] in (_TRASH, _ICEBERG):
             names = names[1:]
-        if len(names) < 3 or not (names[0].endswith(_DATABASE) or place.startswith(f"{self.warehouse}/{_ICEBERG}/")):
+        if len(names) < 3 or not (names[0].endswith(_DATABASE) or location.startswith(f"{self.warehouse}/{_ICEBERG}/")):
             return None
         found = identifier_of(names[0].removesuffix(_DATABASE), names[1].rpartition("@")[0] or names[1])
         return None if found == self.identifier else found

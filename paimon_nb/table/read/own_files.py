@@ -75,15 +75,20 @@ def check_location(fs: FileIO, path: str, what: str, own: str | None = None) -> 
         what: its name in the message.
         own: the table's own directory.
     """
-    place = plain_path(path)
-    other = enclosing_table(fs, place)
+    location = plain_path(path)
+    other = enclosing_table(fs, location)
     if other is not None and other == (own and plain_path(own)):
         return
     if other is None:
         warehouse = fs.root if isinstance(fs, RootedFileIO) else ""
         trash = f"{plain_path(warehouse)}/{_TRASH}"
-        inside = warehouse and is_below(plain_path(warehouse), place)
-        if inside or place.endswith(_DATABASE) or is_below(place, trash) or (other := _table_inside(fs, place, own)):
+        inside = warehouse and is_below(plain_path(warehouse), location)
+        if (
+            inside
+            or location.endswith(_DATABASE)
+            or is_below(location, trash)
+            or (other := _table_inside(fs, location, own))
+        ):
             raise BadOptionValue(
                 f"{what} {path!r} has {'other tables' if other is None else f'the table {other}'} inside",
                 hint="choose a directory of its own",
@@ -95,9 +100,9 @@ def check_location(fs: FileIO, path: str, what: str, own: str | None = None) -> 
     )
 
 
-def _table_inside(fs: FileIO, place: str, own: str | None) -> str | None:
+def _table_inside(fs: FileIO, location: str, own: str | None) -> str | None:
     """A directory in a directory that is another table's or a database's; None if there is none."""
-    for child in fs.list(place):
+    for child in fs.list(location):
         if not child.is_dir or _PART_OF_TABLE.fullmatch(child.name) or child.path == (own and plain_path(own)):
             continue
         if child.name.endswith(_DATABASE) or schema_directory(fs, child.path).ids():
