@@ -231,7 +231,9 @@ class Workbench:
             raise TableNotFound(
                 f"{name} is a system table", hint=f'wb.table("{found.name.of_table()}").system("{found.name.system}")'
             )
-        table = self.session.table(parts, options)
+        from paimon_nb.session.query.conditions import with_session_sql
+
+        table = with_session_sql(self.session, self.session.table(parts, options))
         table.change_schema = partial(change_schema, found.catalog, table.name)
         return table
 

@@ -18,7 +18,9 @@ def check_name(text: str, what: str) -> str:
     Refused: empty or blank, '.' and '..', path separators, control characters, and names longer than 240 UTF-8 bytes.
     """
     bad = (
-        "is empty"
+        f"is a {type(text).__name__}, not text"
+        if not isinstance(text, str)
+        else "is empty"
         if not text or not text.strip()
         else "is a directory reference"
         if text in (".", "..")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.base.errors import UnknownOption
+from paimon_nb.base.errors import BadOptionValue, UnknownOption
 from paimon_nb.options.catalog import CATALOG_OPTIONS
 from paimon_nb.options.connector import CONNECTOR_OPTIONS
 from paimon_nb.options.read import READ_OPTIONS
@@ -13,7 +14,7 @@ from paimon_nb.options.validation import find_option
 from paimon_nb.options.write import WRITE_OPTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
 _CLOSE = 0.75
 """Similarity from which a name counts as misspelled; readers may pass options of other formats."""
@@ -29,6 +30,12 @@ _FAMILIES = (
 
 def checked_texts(options: Mapping[str, Any]) -> dict[str, str]:
     """Option values as text. Raises: UnknownOption: a misspelled Paimon option."""
+    if not isinstance(options, Mapping):
+        raise BadOptionValue(
+            f"options cannot be {options!r}, a {type(options).__name__}",
+            hint="{'scan.snapshot-id': '3'}",
+            option="options",
+        )
     check_no_misspelled_options(options)
     return {k: str(v).lower() if isinstance(v, bool) else str(v) for k, v in options.items()}
 

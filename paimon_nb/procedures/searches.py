@@ -93,7 +93,7 @@ def _condition(context: Context, table: Table, where: str | None, partitions: st
             return IsNull(column)
         return Compare(column, "=", to_scalar(table.schema.field(column).type, value).as_py())
 
-    parts = [parse_predicate(where, table.schema)] if where else []
+    parts = [parse_predicate(where, table.schema, session=table.store.sql)] if where else []
     if partitions:
         schema = table.schema
         specs = [in_row_spec(schema, spec) for spec in named_partitions(context, table, partitions)]

@@ -5,37 +5,29 @@ Filters are conservative, and Spark applies every filter again.
 
 from __future__ import annotations
 
-import datetime as dt
-import decimal
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from paimon_nb.syntax.queries import condition_tree_of
 from paimon_nb.syntax.tree import (
-    Between,
     Binary,
     Call,
     Cast,
     Column,
     DerivedTable,
     FunctionTable,
-    Is,
     Join,
-    Literal,
-    Logical,
     Pivoted,
     Select,
     Star,
     Table,
-    Unary,
     WindowTable,
     conjuncts,
     walk,
     without_brackets,
 )
-from paimon_nb.syntax.tree import In as InNode
-from paimon_nb.syntax.tree import Like as LikeNode
-from paimon_nb.table.read.predicate.model import FLIPPED, Compare, In, IsNull, Like, Not, Or, Predicate, conjunction_of
+from paimon_nb.table.read.predicate.model import Predicate, conjunction_of
+from paimon_nb.table.read.predicate.parser import PredicateReader, literal_value
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -43,9 +35,6 @@ if TYPE_CHECKING:
     from paimon_nb.statements import TableRef
     from paimon_nb.syntax.tree import Node, QueryTree
 
-_OPERATORS = {"=": "=", "==": "=", "<>": "<>", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
-_ESCAPED = {"'": "'", '"': '"', "\\": "\\", "n": "\n", "t": "\t", "r": "\r"}
-"""The character after a backslash in Spark's strings -> what both mean."""
 Names = frozenset[tuple[str, ...]]
 """The qualifiers of a table's columns, lower case; () if the column needs none."""
 
@@ -159,129 +148,19 @@ def predicate_of(node: Node, names: Names) -> Predicate | None:
 
     names: see `qualifiers_of`.
     """
-    node = without_brackets(node)
-    match node:
-        case Binary() if node.op in _OPERATORS:
-            return _comparison_predicate(node, names)
-        case Logical():
-            parts = [predicate_of(p, names) for p in node.parts]
-            known = [p for p in parts if p is not None]
-            if len(known) < len(parts):
-                return None
-            return conjunction_of(known) if node.op == "AND" else Or(tuple(known))
-        case Unary(op="NOT"):
-            inner = predicate_of(node.operand, names)
-            return None if inner is None else Not(inner)
-        case InNode():
-            name = _column_of_table(node.operand, names)
-            values = [_literal_value(item) for item in node.items]
-            found = In(name, tuple(values)) if name and all(v is not None for v in values) else None
-            return _negated(found, node.negated)
-        case Between():
-            name = _column_of_table(node.operand, names)
-            low, high = _literal_value(node.low), _literal_value(node.high)
-            if name is None or low is None or high is None or node.symmetric:
-                return None
-            return _negated(conjunction_of([Compare(name, ">=", low), Compare(name, "<=", high)]), node.negated)
-        case Is(what="NULL" | "UNKNOWN"):
-            name = _column_of_table(node.operand, names)
-            return _negated(IsNull(name) if name else None, node.negated)
-        case LikeNode(op="LIKE", escape=None):
-            name, pattern = _column_of_table(node.operand, names), node.pattern
-            if name is None or not (isinstance(pattern, Literal) and pattern.kind == "string"):
-                return None
-            text = _string_value_if_unambiguous(pattern.text)
-            return _negated(Like(name, text) if text is not None and "\\" not in text else None, node.negated)
-    return None
-
-
-def _negated(found: Predicate | None, negated: bool) -> Predicate | None:
-    return Not(found) if found is not None and negated else found
-
-
-def _comparison_predicate(node: Binary, names: Names) -> Predicate | None:
-    op = _OPERATORS[node.op]
-    left, right = _column_of_table(node.left, names), _column_of_table(node.right, names)
-    if left is not None and (literal := _literal_value(node.right)) is not None:
-        return Compare(left, op, literal)
-    if right is not None and (literal := _literal_value(node.left)) is not None:
-        return Compare(right, FLIPPED[op], literal)
-    return None
+    reader = PredicateReader(
+        column=lambda operand: _column_of_table(operand, names),
+        literal=lambda literal: literal_value(literal, flink=None),
+        leaf=lambda _, comparison: comparison,
+        other=lambda _: None,
+        escapes_like=None,
+    )
+    return reader.predicate(node)
 
 
 def _column_of_table(node: Node, names: Names) -> str | None:
+    node = without_brackets(node)
     if not isinstance(node, Column):
         return None
     qualifier = tuple(p.lower() for p in node.parts[:-1])
     return node.parts[-1] if qualifier in names else None
-
-
-def _literal_value(node: Node) -> Any:
-    """The literal's value; None for NULL and for everything that is not a literal."""
-    node = without_brackets(node)
-    match node:
-        case Unary(op="-"):
-            value = _literal_value(node.operand)
-            return -value if _is_exact(value) else None
-        case Binary(op="+" | "-" | "*"):
-            left, right = _literal_value(node.left), _literal_value(node.right)
-            return _exact_arithmetic(node.op, left, right) if _is_exact(left) and _is_exact(right) else None
-        case Literal(kind="TRUE" | "FALSE"):
-            return node.kind == "TRUE"
-        case Literal(kind="string"):
-            return _string_value_if_unambiguous(node.text)
-        case Literal(kind="number"):
-            return _number_value(node.text)
-        case Literal(kind="DATE" | "TIMESTAMP_NTZ"):
-            return _time_value(node.kind, node.text)
-        case Cast(operand=Literal(kind="string", text=text), type="DATE" | "TIMESTAMP_NTZ"):
-            return _time_value(node.type, text)
-    return None
-
-
-def _is_exact(value: Any) -> bool:
-    return isinstance(value, int | decimal.Decimal) and not isinstance(value, bool)
-
-
-def _number_value(text: str) -> int | decimal.Decimal | None:
-    """None for a number with a type's suffix."""
-    try:
-        return int(text) if text.isdecimal() else decimal.Decimal(text)
-    except decimal.InvalidOperation:
-        return None
-
-
-def _time_value(kind: str, text: str) -> dt.date | dt.datetime | None:
-    try:
-        return dt.date.fromisoformat(text[1:-1]) if kind == "DATE" else dt.datetime.fromisoformat(text[1:-1])
-    except ValueError:
-        return None
-
-
-def _string_value_if_unambiguous(written: str) -> str | None:
-    """The value of a string in Spark; None if the dialects may differ."""
-    quote_char, inner = written[0], written[1:-1]
-    if quote_char in "rR" or quote_char * 2 in inner.replace("\\" + quote_char, ""):
-        return None
-    if "\\" not in inner:
-        return inner
-    out, at = "", 0
-    while at < len(inner):
-        if inner[at] == "\\":
-            at += 1
-            if at == len(inner) or inner[at] not in _ESCAPED:
-                return None
-            out += _ESCAPED[inner[at]]
-        else:
-            out += inner[at]
-        at += 1
-    return out
-
-
-def _exact_arithmetic(op: str, left: Any, right: Any) -> Any:
-    """The exact sum, difference or product of two numbers; None if Spark may round or overflow."""
-    with decimal.localcontext(prec=100):
-        value = left + right if op == "+" else left - right if op == "-" else left * right
-    if isinstance(value, int):
-        return value if abs(value) < 1 << 31 else None
-    return value if len(value.as_tuple().digits) <= 18 else None

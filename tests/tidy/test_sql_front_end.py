@@ -29,6 +29,7 @@ PATTERNS = {
     "session/execute/spark_show.py": "names that need no quotes",
     "session/streaming/executor.py": "names of folders",
     "table/read/predicate/evaluate.py": "patterns of LIKE",
+    "table/read/predicate/parser.py": "escapes in strings, and the types of numbers",
 }
 """The modules of these folders that may use regular expressions -> what they match with them."""
 PARSERS = {"syntax/expressions.py": "ExpressionParser", "syntax/queries.py": "QueryParser"}

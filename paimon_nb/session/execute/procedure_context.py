@@ -65,7 +65,9 @@ class ProcedureContext:
 
     def table(self, text: str, options: dict[str, str] | None = None) -> Table:
         """The table of an argument such as 'db.t', 't' or 't$branch_b'."""
-        return self.session.table(self._name_parts(text), options)
+        from paimon_nb.session.query.conditions import with_session_sql
+
+        return with_session_sql(self.session, self.session.table(self._name_parts(text), options))
 
     def resolve(self, text: str) -> tuple[Catalog, Identifier]:
         """Catalog and identifier of a table name; the table need not exist."""

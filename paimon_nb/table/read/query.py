@@ -16,7 +16,7 @@ import pyarrow as pa
 from paimon_nb.base.errors import BadOptionValue, ReaderConsumed
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.optional_packages import import_optional
-from paimon_nb.format.schema import TableSchema, readable_fields
+from paimon_nb.format.schema import readable_fields
 from paimon_nb.format.types.arrow_builders import arrow_schema
 
 if TYPE_CHECKING:
@@ -140,6 +140,8 @@ class TableQuery:
             >>> t.select("state", "id").schema.names
             ['state', 'id']
         """
+        if not columns:
+            raise BadOptionValue("select() has no column", hint="select('id', 'price')", option="columns")
         names = [c for part in columns for c in ([part] if isinstance(part, str) else part)]
         return replace(self, columns=tuple(names))
 
@@ -165,8 +167,9 @@ class TableQuery:
             return replace(self, condition=f"({self.condition}) AND ({condition})")
         from paimon_nb.table.read import conjunction_of, parse_predicate
 
+        plan = self.table.scan(options=dict(self.options) or None, **dict(self.version)).plan
         parts = [
-            parse_predicate(part, self._plan_schema()) if isinstance(part, str) else part
+            parse_predicate(part, plan.schema, session=plan.store.sql) if isinstance(part, str) else part
             for part in (self.condition, condition)
         ]
         return replace(self, condition=conjunction_of(parts))
@@ -502,9 +505,6 @@ class TableQuery:
     def _plan_scan(self) -> ScanPlan:
         return self.table.scan(self.condition, options=dict(self.options) or None, **dict(self.version)).plan
 
-    def _plan_schema(self) -> TableSchema:
-        return self.table.scan(options=dict(self.options) or None, **dict(self.version)).plan.schema
-
     def _column_names(self, plan: ScanPlan) -> list[str] | None:
         return None if self.columns is None else [plan.schema.column_name(c) for c in self.columns]
 
@@ -538,6 +538,11 @@ class TableQuery:
         return self._read_batches(replace_splits(plan, splits), batch_rows)
 
     def _read_batches(self, plan: ScanPlan, batch_rows: int) -> Generator[pa.RecordBatch, None, None]:
+        if not isinstance(batch_rows, int) or batch_rows < 1:
+            raise BadOptionValue(f"batch_rows cannot be {batch_rows!r}", hint="at least 1", option="batch_rows")
+        return self._batches_of_plan(plan, batch_rows)
+
+    def _batches_of_plan(self, plan: ScanPlan, batch_rows: int) -> Generator[pa.RecordBatch, None, None]:
         from paimon_nb.table.read import iter_split
 
         names, left = self._column_names(plan), self.max_rows

@@ -15,7 +15,7 @@ from paimon_nb.table.read import plan_scan
 from paimon_nb.table.read.data_evolution import anchor_file
 from paimon_nb.table.read.predicate.evaluate import bind_literals, evaluate, filter_rows
 from paimon_nb.table.read.predicate.model import conjuncts_on
-from paimon_nb.table.read.predicate.parser import parse_predicate
+from paimon_nb.table.read.predicate.parser import as_predicate
 from paimon_nb.table.read.row_positions import one_split_per_file
 from paimon_nb.table.read.split.row_tracking import stored_tracking_fields, tracked_rows
 from paimon_nb.table.read.split.unreadable_files import readable_rows
@@ -42,7 +42,7 @@ def read_with_row_ids(store: TableStore, columns: Sequence[str] | None, where: s
     plan = plan_scan(store)
     schema = replace(plan.schema, fields=(*plan.schema.fields, *TRACKING_FIELDS))
     names = list(plan.schema.names) if columns is None else [schema.column_name(c) for c in columns]
-    predicate = parse_predicate(where, schema) if isinstance(where, str) else where
+    predicate = as_predicate(where, schema, store.sql)
     if predicate is not None:
         predicate = bind_literals(predicate, schema.fields)
         plan = plan_scan(store, conjuncts_on(predicate, set(plan.schema.names)))

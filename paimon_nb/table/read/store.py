@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from paimon_nb.fs import AccessPolicy, FileIO
     from paimon_nb.table.read.external_paths import PathAllocator
     from paimon_nb.table.read.managed_versions import VersionService
+    from paimon_nb.table.read.sql_session import SqlSession
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -99,6 +100,8 @@ class TableStore:
     """The user's permissions on the rows; None without access control."""
     versions: VersionService | None = field(default=None, compare=False, repr=False)
     """The catalog server that decides about snapshots, tags and branches; None where the files decide."""
+    sql: SqlSession | None = field(default=None, compare=False, repr=False)
+    """The session whose SQL `where=` speaks; None: conditions compare columns with literals, and a backslash is plain in strings."""
     skips_unreadable_files: bool = field(default=False, compare=False)
     """Whether `scan.ignore-lost-files` and `scan.ignore-corrupt-files` take effect; see `for_queries`."""
     read_partitions: tuple[Mapping[str, Any], ...] | None = field(default=None, compare=False)
@@ -242,6 +245,8 @@ class TableStore:
         """
         ignores = (opt.SCAN_IGNORE_LOST_FILES, opt.SCAN_IGNORE_CORRUPT_FILES)
         found = replace(self, skips_unreadable_files=True) if any(map(self.options.get, ignores)) else self
+        if not any(key in self.options.raw for key in (SCAN_PARTITIONS.key, *SCAN_PARTITIONS.fallback_keys)):
+            return found
         text = SCAN_PARTITIONS.read(self.options.raw)
         if not text or "max_pt()" in text.lower() or "max_two_pt()" in text.lower():  # those are of lookup joins only
             return found
@@ -280,7 +285,7 @@ class TableStore:
             raise self._replaced_error(found.first_schema)
         versions = self.versions.on_branch(branch) if self.versions is not None else None
         return replace(
-            found, watcher=self.watcher, iceberg_catalog=self.iceberg_catalog, rights=self.rights, versions=versions,
+            found, watcher=self.watcher, iceberg_catalog=self.iceberg_catalog, rights=self.rights, versions=versions, sql=self.sql,
             skips_unreadable_files=self.skips_unreadable_files, read_partitions=self.read_partitions,
         )  # fmt: skip
 

@@ -572,11 +572,11 @@ class ReadableTable(TableHandle):
             [3]
         """
         from paimon_nb.options.spelling import checked_texts
-        from paimon_nb.table.read.predicate.parser import parse_predicate
+        from paimon_nb.table.read.predicate.parser import as_predicate
         from paimon_nb.table.read.stream import TableStream
 
         store = self.store.copy(checked_texts(options)) if options else self.store
-        predicate = parse_predicate(where, self.schema) if isinstance(where, str) else where
+        predicate = as_predicate(where, self.schema, self.store.sql)
         selected = None if columns is None else [self.schema.column_name(c) for c in columns]
         return TableStream(store, columns=selected, predicate=predicate, position=position, idle_s=idle_s)
 

@@ -72,6 +72,11 @@ class Table(AlterableTable):
         """
         from paimon_nb.table.write.commit import FormatTableCommit, TableCommit
 
+        if commit_user is not None and not isinstance(commit_user, str):
+            raise BadOptionValue(
+                "commit() takes the name of a job and returns a committer; nothing is committed yet",
+                hint="t.commit().commit(messages)", option="commit_user",
+            )  # fmt: skip
         if self.store.is_format_table:
             return cast("TableCommit", FormatTableCommit(self.store))  # it takes what a writer of this table prepares
         return TableCommit(self.store, commit_user)
@@ -623,6 +628,12 @@ class Table(AlterableTable):
         Returns:
             The ids of the new snapshots; empty if there was nothing to delete.
         """
+        if partition is not None and not partition:
+            raise BadOptionValue(
+                "truncate() got a partition without values",
+                hint="truncate() empties the whole table",
+                option="partition",
+            )
         if self.store.is_format_table:
             from paimon_nb.table.write.commit import truncate_format_table
 

@@ -102,11 +102,11 @@ def plan_scan(
 
 
 def _parse_condition(store: TableStore, predicate: Predicate | None, where: str | None) -> Predicate | None:
-    if where is None:
-        return predicate
-    from paimon_nb.table.read.predicate.parser import parse_predicate
+    if where is None and predicate is None:
+        return None
+    from paimon_nb.table.read.predicate.parser import as_predicate
 
-    return parse_predicate(where, store.schema)
+    return as_predicate(predicate if where is None else where, store.schema, store.sql)
 
 
 def _levels(store: TableStore, optimized: bool) -> LevelFilter | None:

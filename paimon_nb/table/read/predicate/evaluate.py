@@ -24,6 +24,7 @@ from paimon_nb.base.errors import ColumnNotFound, SqlAnalysisError
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.base.scalars import to_python
 from paimon_nb.format.data import RowFilter
+from paimon_nb.format.data.schema_cast import without_columns
 from paimon_nb.format.row import Instant, from_python, to_scalar
 from paimon_nb.format.row.binary_row import to_arrow_value
 from paimon_nb.format.types import (
@@ -46,6 +47,7 @@ from paimon_nb.format.types.arrow_builders import scalar
 from paimon_nb.table.read.predicate.model import (
     And,
     Compare,
+    Computed,
     Constant,
     In,
     IsNotNull,
@@ -295,6 +297,7 @@ def _literal_time_of_day_ms(literal: Any) -> tuple[int, int]:
     return ns // 1_000_000, int(ns % 1_000_000 != 0)
 
 
+NO_SESSION = "compare a column with literals, or open the table with paimon_nb.connect(...).table(...), whose session computes other conditions"
 _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     "=": pc.equal, "<>": pc.not_equal, "<": pc.less, "<=": pc.less_equal, ">": pc.greater, ">=": pc.greater_equal,
 }  # fmt: skip
@@ -349,7 +352,33 @@ def _evaluate_node(node: Predicate, table: pa.Table, types: Mapping[str, DataTyp
             return pc.starts_with(padded(table.column(column), types[column]), prefix)
         case Like(column, pattern):
             return pc.match_substring_regex(padded(table.column(column), types[column]), like_regex(pattern))
+        case Computed():
+            return _evaluate_computed(node, table, types)
     raise TypeError(f"unknown predicate {node!r}")
+
+
+def _evaluate_computed(node: Computed, table: pa.Table, types: Mapping[str, DataType]) -> Any:
+    columns, fields = [], []
+    for number, (name, path) in enumerate(node.inputs):
+        column, t = table.column(path[0]), types[path[0]]
+        for part in path[1:]:
+            column, t = pc.struct_field(column, part), row_field(t, part).type
+        columns.append(column)
+        fields.append(DataField(number, name, t))
+    rows = pa.table(columns, names=[f.name for f in fields]) if columns else without_columns(table.num_rows)
+    if isinstance(node.condition, Predicate):
+        return evaluate(node.condition, rows, fields)
+    if node.session is None:
+        raise SqlAnalysisError(f"{node.text}: there is no session here that computes it", hint=NO_SESSION)
+    return node.session.compute(node.condition, rows)
+
+
+def row_field(t: DataType, name: str) -> DataField:
+    """The field of a ROW. Raises ColumnNotFound."""
+    for inner in t.fields if isinstance(t, Row) else ():
+        if inner.name == name:
+            return inner
+    raise ColumnNotFound(f"{t.bare()} has no field {name!r}", hint="DESCRIBE shows the fields", column=name)
 
 
 def padded(column: Any, t: DataType) -> Any:

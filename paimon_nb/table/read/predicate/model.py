@@ -6,13 +6,14 @@ Literals are everyday Python values (int, str, Decimal, date, datetime, bytes ..
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.sql_quoting import text_literal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from paimon_nb.table.read.sql_session import SqlSession
 
 _NEGATED = {"=": "<>", "<>": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 FLIPPED = {"=": "=", "<>": "<>", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
@@ -25,7 +26,12 @@ class Predicate:
 
     def columns(self) -> frozenset[str]:
         """Names of the columns it uses."""
-        return frozenset(leaf.column for leaf in leaves(self))
+        match self:
+            case And(parts) | Or(parts):
+                return frozenset[str]().union(*(p.columns() for p in parts))
+            case Not(part):
+                return part.columns()
+        return frozenset()
 
     def negate(self) -> Predicate:
         """The condition that is true where this one is false, and unknown where this one is unknown."""
@@ -46,6 +52,9 @@ class Leaf(Predicate):
     """A condition on one column."""
 
     column: str
+
+    def columns(self) -> frozenset[str]:
+        return frozenset((self.column,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,16 +188,23 @@ class Not(Predicate):
         return f"NOT ({self.part})"
 
 
-def leaves(predicate: Predicate) -> Iterator[Leaf]:
-    """Every condition on a column inside a predicate."""
-    match predicate:
-        case Leaf():
-            yield predicate
-        case And(parts) | Or(parts):
-            for part in parts:
-                yield from leaves(part)
-        case Not(part):
-            yield from leaves(part)
+@dataclass(frozen=True, slots=True)
+class Computed(Predicate):
+    """A condition on computed values: fields of ROW columns, functions, arithmetic. No file is left out by it."""
+
+    text: str
+    """As written."""
+    inputs: tuple[tuple[str, tuple[str, ...]], ...]
+    """The values that it uses: their names in `condition`, and for each the column and the fields below it."""
+    condition: Predicate | str
+    """On the inputs; text is computed by the session."""
+    session: SqlSession | None = field(default=None, compare=False, repr=False)
+
+    def columns(self) -> frozenset[str]:
+        return frozenset(path[0] for _, path in self.inputs)
+
+    def __str__(self) -> str:
+        return self.text
 
 
 def conjuncts(predicate: Predicate | None) -> list[Predicate]:

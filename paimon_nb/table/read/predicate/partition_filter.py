@@ -26,7 +26,9 @@ def partition_filter(store: TableStore, where: str) -> Callable[[bytes], bool]:
 
     Raises: SqlSyntaxError, ColumnNotFound. UnsupportedOperation: `where` uses other columns.
     """
-    predicate = bind_literals(parse_predicate(where, store.schema, numbers_as_text=True), store.schema.fields)
+    predicate = bind_literals(
+        parse_predicate(where, store.schema, numbers_as_text=True, session=store.sql), store.schema.fields
+    )
     others = sorted(predicate.columns() - set(store.schema.partition_keys))
     if others:
         raise UnsupportedOperation(

@@ -27,6 +27,7 @@ from paimon_nb.table.read.predicate.evaluate import like_prefix, padded
 from paimon_nb.table.read.predicate.model import (
     And,
     Compare,
+    Computed,
     Constant,
     In,
     IsNotNull,
@@ -71,6 +72,8 @@ def may_match(
                 if found is None
                 else _unknown_as_match(_leaf_may_match(predicate, found, type_of(column)))
             )
+        case Computed():
+            return _constant_answer(size, True)
     raise TypeError(f"unknown predicate {predicate!r}")
 
 

@@ -9,10 +9,12 @@ import logging
 import random
 import time
 import uuid
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import (
     AccessDenied,
+    BadOptionValue,
     Cancelled,
     CommitConflict,
     CommitError,
@@ -45,7 +47,7 @@ from paimon_nb.table.write.publish.checks import StrictMode, check_only_adds
 from paimon_nb.table.write.publish.overwrite import Overwrite, overwrite_change
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from paimon_nb.table.read.store import CommitWatcher, TableStore
 
@@ -74,6 +76,17 @@ class RetryPolicy:
         """Seconds to wait after the `tries`-th lost attempt: exponential backoff with jitter."""
         span = min(self.max_wait_ms, self.min_wait_ms * 2 ** min(tries, 20))
         return random.uniform(self.min_wait_ms / 2, max(span, self.min_wait_ms)) / 1000
+
+
+def _checked_messages(messages: Iterable[CommitMessage]) -> list[CommitMessage]:
+    """Raises BadOptionValue: not the messages of writers."""
+    found = list(messages) if isinstance(messages, Iterable) else None
+    if found is None or not all(isinstance(m, CommitMessage) for m in found):
+        raise BadOptionValue(
+            f"commit() takes the messages of writers, not {type(messages).__name__}",
+            hint="commit(writing.prepare_commit())", option="messages",
+        )  # fmt: skip
+    return found
 
 
 log = logging.getLogger(__name__)
@@ -137,7 +150,7 @@ class SnapshotPublisher:
             UnsupportedOperation: this process has committed or discarded the messages before, or the table does not
                 accept the change.
         """
-        messages = [m for m in messages if not m.is_empty or m.row_count]
+        messages = [m for m in _checked_messages(messages) if not m.is_empty or m.row_count]
         self._check_not_committed_before(messages)
         _check_row_count(messages, expected_rows)
         if watermark is None and identifier == BATCH_IDENTIFIER:
