@@ -87,6 +87,8 @@ def _sync_table(
     interval: int | None,
     on_value_error: str | None,
     skip_record: str | None,
+    metadata_column: str | None,
+    metadata_column_prefix: str | None,
 ) -> pa.Table:
     from paimon_nb.connectors.cdc.job import Naming, SyncOptions
     from paimon_nb.connectors.cdc.mysql_types import parse_modes
@@ -102,7 +104,12 @@ def _sync_table(
         frozenset(_split_by_semicolon(skip_record)),
     )
     options = SyncOptions(
-        Naming(name.database, name.table), target_options, parse_modes(type_mapping), interval_s=_interval_s(interval)
+        Naming(name.database, name.table),
+        target_options,
+        parse_modes(type_mapping),
+        interval_s=_interval_s(interval),
+        metadata=parse_names(metadata_column),
+        metadata_prefix=metadata_column_prefix or "",
     )
     return _start_sync_job(context, sync_class(context.catalog, conf, options), f"{source}_sync_table {name}")
 
@@ -127,6 +134,8 @@ def _sync_database(
     interval: int | None,
     on_value_error: str | None,
     skip_record: str | None,
+    metadata_column: str | None,
+    metadata_column_prefix: str | None,
 ) -> pa.Table:
     from paimon_nb.connectors.cdc.job import Naming, SyncOptions
     from paimon_nb.connectors.cdc.mysql_types import parse_modes
@@ -146,7 +155,13 @@ def _sync_database(
         frozenset(_split_by_semicolon(skip_record)),
     )
     options = SyncOptions(
-        naming, target_options, parse_modes(type_mapping), bool(ignore_incompatible), _interval_s(interval)
+        naming,
+        target_options,
+        parse_modes(type_mapping),
+        bool(ignore_incompatible),
+        _interval_s(interval),
+        parse_names(metadata_column),
+        metadata_column_prefix or "",
     )
     return _start_sync_job(context, sync_class(context.catalog, conf, options), f"{source}_sync_database {database}")
 
@@ -199,6 +214,8 @@ _MORE = (
     Argument("table_conf", many=True, doc="options of the table, 'bucket=4,changelog-producer=input'"),
     Argument("interval", "span", doc="between commits, '1 s'"),
     Argument("on_value_error", doc="values that do not fit their column: java (default), fail, null, text, dead-letter", also=("onValueError",)),
+    Argument("metadata_column", many=True, doc="'table_name,op_ts': metadata of each change as columns; MySQL: database_name, table_name, op_ts; PostgreSQL: also schema_name; Kafka: topic, partition, offset, timestamp, timestamp_type", also=("metadataColumn",)),
+    Argument("metadata_column_prefix", doc="prefix of the names of metadata columns", also=("metadataColumnPrefix",)),
     Argument("skip_record", many=True, doc="records to leave out if they cannot be stored, as the error names them", also=("skipRecord",)),
 )  # fmt: skip
 _DATABASE = Argument("database", required=True, doc="created if it does not exist")

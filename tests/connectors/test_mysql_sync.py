@@ -203,6 +203,34 @@ def test_a_value_that_does_not_fit_arrives_the_same_from_the_rows_and_from_the_b
     assert (listed["status"], listed["changed values"]) == ("RUNNING", 16)
 
 
+def test_geometry_is_geojson_and_a_target_of_java_s_sync_is_continued(wb, mariadb, shop):
+    wb.run("CREATE TABLE a (id INT, g STRING, ts TIMESTAMP(0), PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '1')")
+    shapes = {
+        "POINT(1 2.5)": '{"coordinates":[1,2.5],"type":"Point","srid":0}',
+        "POLYGON((1 1,2 1,2 2,1 1))": '{"coordinates":[[[1,1],[2,1],[2,2],[1,1]]],"type":"Polygon","srid":0}',
+        "MULTILINESTRING((0 0,1 1),(2 2,3 3))": '{"coordinates":[[[0,0],[1,1]],[[2,2],[3,3]]],"type":"MultiLineString","srid":0}',
+        "GEOMETRYCOLLECTION(POINT(1 1),LINESTRING(0 0,1 1))": '{"geometries":[{"type":"Point","coordinates":[1,1]},{"type":"LineString","coordinates":[[0,0],[1,1]]}],"type":"GeometryCollection","srid":0}',
+    }  # fmt: skip
+    lines = ", ".join(f"({i}, ST_GeomFromText('{text}'), '2026-07-01 12:00:00')" for i, text in enumerate(shapes))
+    mariadb.run(
+        f"CREATE TABLE {shop}.a (id INT PRIMARY KEY, g GEOMETRY, ts TIMESTAMP)", f"INSERT INTO {shop}.a VALUES {lines}"
+    )
+    inputs = conf(mariadb, shop, **{"server-time-zone": "Europe/Berlin"})
+    job = start(
+        wb,
+        f"CALL sys.mysql_sync_table(`table` => 'a', mysql_conf => '{inputs}', interval => '50 ms', metadata_column => 'database_name,op_ts')",
+    )
+    until(job, lambda: job.rows == 4)
+    mariadb.run(f"INSERT INTO {shop}.a SELECT id + 10, g, ts FROM {shop}.a")
+    until(job, lambda: len(rows(wb, "a")) == 8)
+    berlin = dt.datetime(2026, 7, 1, 14)
+    assert [r[3] for r in rows(wb, "a")] == [shop] * 8
+    assert [r[4] > dt.datetime(1970, 1, 1, tzinfo=dt.UTC) for r in rows(wb, "a")] == [False] * 4 + [True] * 4
+    assert [r[:3] for r in rows(wb, "a")] == [
+        (i + more, text, berlin) for more in (0, 10) for i, text in enumerate(shapes.values())
+    ]
+
+
 def test_a_database_and_its_shards(wb, mariadb, shop):
     mariadb.run(
         f"CREATE TABLE {shop}.a (id INT PRIMARY KEY, v INT)", f"CREATE TABLE {shop}.b (x VARCHAR(3), y INT, PRIMARY KEY (x, y))",

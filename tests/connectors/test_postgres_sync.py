@@ -188,6 +188,34 @@ def test_a_sync_that_stopped_at_a_value_steps_over_one_record(wb, postgres, name
     assert again.running.value_counts.skipped == 1
 
 
+def test_a_partitioned_table_is_one_table(wb, postgres, name):
+    postgres.run(f"CREATE TABLE {name} (id INT, d INT, v TEXT, PRIMARY KEY (id, d)) PARTITION BY RANGE (d)")
+    for n in (1, 2):
+        postgres.run(f"CREATE TABLE {name}_{n} PARTITION OF {name} FOR VALUES FROM ({n}) TO ({n + 1})")
+    with pytest.raises(UnsupportedOperation, match="does not log old rows"):
+        start(wb, call(postgres, name))
+    postgres.run(
+        *(f"ALTER TABLE {name}_{n} REPLICA IDENTITY FULL" for n in (1, 2)),
+        f"INSERT INTO {name} VALUES (1, 1, 'a'), (2, 2, 'b')",
+    )
+    metadata = ", metadata_column => 'schema_name,table_name,op_ts', metadata_column_prefix => 'm_'"
+    job = start(wb, call(postgres, name, metadata, table_name=f"{name}.*"))
+    epoch = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+    until(job, lambda: rows(wb) == [(1, 1, "a", "public", name, epoch), (2, 2, "b", "public", name, epoch)])
+    postgres.run(
+        f"UPDATE {name} SET d = 2, v = 'moved' WHERE id = 1",
+        f"DELETE FROM {name} WHERE id = 2",
+        f"INSERT INTO {name} VALUES (3, 1, 'c')",
+    )
+    until(job, lambda: [r[:3] for r in rows(wb)] == [(1, 2, "moved"), (3, 1, "c")])
+    assert all(r[3:5] == ("public", name) and r[5] > epoch for r in rows(wb))
+    with pytest.raises(BadOptionValue, match="unknown metadata_column 'topic'"):
+        start(wb, call(postgres, name, ", metadata_column => 'topic'"))
+    postgres.run(f"ALTER TABLE {name} ADD COLUMN table_name TEXT")
+    with pytest.raises(BadOptionValue, match="the source has a column 'table_name', too"):
+        start(wb, call(postgres, name, ", metadata_column => 'table_name'"))
+
+
 def equal_at_the_end(
     wb, postgres, tables: dict[str, str], arguments: list[str], count: int, seed: int, kills: int
 ) -> None:

@@ -301,7 +301,7 @@ def test_a_checkpoint_of_another_table_is_refused(wb, tmp_path):
         run("u", "b", "c")
     assert isinstance(paimon_error_of_spark(error.value), TableReplaced)
     text = str(error.value)  # ours first, with the next step, and no stack trace
-    assert text.startswith("TableReplaced: default.u: the checkpoint belongs to another table")
+    assert text.startswith("TableReplaced: u: the checkpoint belongs to another table")
     assert "hint: start the stream with a new checkpoint location" in text
     assert len(text) < 400
 

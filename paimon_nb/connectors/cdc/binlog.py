@@ -5,7 +5,6 @@ A position is text: comma-separated GTIDs of MariaDB ('0-1-42'), or 'file:offset
 
 from __future__ import annotations
 
-import datetime as dt
 import re
 from contextlib import contextmanager
 from dataclasses import field
@@ -13,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import SourceLost
 from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.connectors.cdc.binlog_values import UNDECODED, as_queried
 from paimon_nb.connectors.cdc.mysql_client import MySqlConf, import_mysql_libraries, unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 INSERT, BEFORE, AFTER, DELETE = "+I", "-U", "+U", "-D"
 _READ_TIMEOUT_S = 60
@@ -84,6 +84,8 @@ class Binlog:
         pymysql, replication = import_mysql_libraries()
         from pymysqlreplication import event, row_event
 
+        # Its own decoding fails at the first byte that it does not know, and takes UTF-16 for little-endian.
+        row_event.RowsEvent.charset_to_encoding = staticmethod(lambda _name: UNDECODED)
         self.conf, self.position = conf, position
         self._errors, self._connection_lost = (
             pymysql.MySQLError,
@@ -181,49 +183,8 @@ class Binlog:
 
 def _row_change(event: Any, kind: str, row: Any, image: str) -> RowChange:
     """`image`: prefix of the library's names."""
-    values = row[f"{image}values"]
-    nones = row[f"{image}none_sources"]
-    for column in event.columns:
-        name = column.name
-        value = values.get(name)
-        if value is None:
-            values[name] = _MISSING.get(str(nones.get(name)))
-        elif (repair := _REPAIRS.get(column.type)) is not None:
-            values[name] = repair(value)
+    values = as_queried(event.columns, row[f"{image}values"], row[f"{image}none_sources"])
     return RowChange(event.schema, event.table, kind, values)
-
-
-_ZERO_DATE = "0000-00-00"
-_MISSING: dict[str, Any] = {
-    "empty set": frozenset(),
-    "out of date range": _ZERO_DATE,
-    "out of datetime range": _ZERO_DATE,
-    "out of datetime2 range": _ZERO_DATE,
-}
-"""Values that the library returns as None, by its reason; as a query returns them."""
-_EPOCH = dt.datetime(1970, 1, 1)
-
-
-def _timestamp(value: Any) -> Any:
-    """TIMESTAMP begins one second after the epoch; the epoch itself is '0000-00-00'."""
-    return _ZERO_DATE if value == _EPOCH else value
-
-
-def _time(value: Any) -> Any:
-    """A negative TIME with a fraction: the library has the complement of its fraction to one second."""
-    if value >= dt.timedelta(0) or not value.microseconds:
-        return value
-    span = -value
-    return -(dt.timedelta(days=span.days, seconds=span.seconds + 1) - dt.timedelta(microseconds=span.microseconds))
-
-
-_REPAIRS: dict[int, Callable[[Any], Any]] = {
-    7: _timestamp,
-    17: _timestamp,
-    19: _time,
-    13: lambda year: 0 if year == 1900 else year,  # YEAR begins with 1901; 0000 is stored as 0
-}
-"""Corrections of the library's values, by the type in the binlog: TIMESTAMP, TIMESTAMP2, TIME2, YEAR."""
 
 
 def _decode_text(value: Any) -> str:

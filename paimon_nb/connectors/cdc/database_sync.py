@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from paimon_nb.base.errors import BadOptionValue, PaimonError
 from paimon_nb.connectors.cdc.job import SyncJob, SyncOptions
+from paimon_nb.connectors.cdc.metadata import MetadataColumns, time_of_ms
+from paimon_nb.connectors.cdc.mysql_types import to_column as column_of_values
 from paimon_nb.connectors.cdc.target import SourceSchema, Target, ToColumn, merge_schemas
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import pyarrow as pa
 
@@ -52,9 +54,9 @@ T = TypeVar("T", bound=SourceTable)
 class Source(Generic[T]):
     """A source table and the conversion of its values to columns."""
 
-    def __init__(self, table: T, target: Target, to_column: Any) -> None:
+    def __init__(self, table: T, target: Target, to_column: Any, metadata: MetadataColumns) -> None:
         """`to_column` converts values, Paimon type and source type (None: unknown) to Arrow."""
-        self.target = target
+        self.target, self._metadata = target, metadata
         self._to_column = to_column
         self._types: dict[str, Any] = {}
         self.update_columns(table)
@@ -66,6 +68,8 @@ class Source(Generic[T]):
         types = self._types = {**self._types, **{c.name: c.type for c in table.columns}}
 
         def to_arrow_column(name: str, values: Sequence[Any], t: DataType) -> pa.Array:
+            if name in self._metadata.types:
+                return column_of_values(values, t, None)
             return self._to_column(values, t, types.get(name))
 
         self.columns: ToColumn = to_arrow_column
@@ -74,9 +78,18 @@ class Source(Generic[T]):
         """A position with the source table, for messages about values."""
         return f"{position}/{self.table.schema}.{self.table.name}"
 
-    def row(self, values: Sequence[Any]) -> dict[str, Any]:
-        """A row of the current table as column name -> value."""
-        return dict(zip(self._names, values, strict=True))
+    def row(self, values: Sequence[Any]) -> Mapping[str, Any]:
+        """A row of a snapshot of the current table as column name -> value."""
+        return self.change(dict(zip(self._names, values, strict=True)), 0)
+
+    def change(self, values: Mapping[str, Any], time_ms: int) -> Mapping[str, Any]:
+        """The row of a change with its metadata. `time_ms`: when it was made; 0 in a snapshot, as in Java's sync."""
+        if not self._metadata.keys:
+            return values
+        table = self.table
+        database = getattr(table, "database", table.schema)
+        names = {"database_name": database, "schema_name": table.schema, "table_name": table.name}
+        return self._metadata.row(values, {**names, "op_ts": time_of_ms(time_ms)})
 
 
 class DatabaseSync(SyncJob, Generic[T]):
@@ -131,7 +144,7 @@ class DatabaseSync(SyncJob, Generic[T]):
             c.name: (self.column_type(c.type, nullable=c.nullable and c.name not in keys), c.comment)
             for c in table.columns
         }
-        return SourceSchema(columns, keys, table.comment)
+        return SourceSchema(self.metadata.add_to(columns), keys, table.comment)
 
 
 def names(tables: Sequence[SourceTable]) -> str:

@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.errors import PaimonError, UnsupportedOperation
 from paimon_nb.base.identifier import Identifier
 from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.connectors.cdc.metadata import MetadataColumns
 from paimon_nb.connectors.cdc.target import SourceSchema, Target, TargetOptions, open_target
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from paimon_nb.catalog.api import Catalog
 
 RECONNECT_TIMEOUT_S = 600.0
@@ -69,13 +72,23 @@ class SyncOptions:
     """Skip source tables that do not fit their target instead of failing."""
     interval_s: float = 1.0
     """Time between commits."""
+    metadata: tuple[str, ...] = ()
+    """Keys of metadata columns."""
+    metadata_prefix: str = ""
 
 
 class SyncJob(ABC):
     """A running sync. Has the job interface of a Spark StreamingQuery: `isActive`, `stop`, `awaitTermination`, `exception`."""
 
+    known_metadata: Mapping[str, str] = {}
+    """Types of the metadata that the source has, by key."""
+
     def __init__(self, catalog: Catalog, options: SyncOptions, source: str) -> None:
-        """`source`: text that identifies the source and is stable over restarts. The commit user is derived from it."""
+        """`source`: text that identifies the source and is stable over restarts. The commit user is derived from it.
+
+        Raises BadOptionValue: the source has no such metadata.
+        """
+        self.metadata = MetadataColumns.of(options.metadata, options.metadata_prefix, self.known_metadata)
         self.catalog, self.options = catalog, options
         self.user = "cdc-" + hashlib.sha256(source.encode()).hexdigest()[:16]
         self.targets: dict[str, Target] = {}

@@ -14,6 +14,7 @@ from paimon_nb.base.identifier import Identifier
 from paimon_nb.connectors.api import ConnectorTable
 from paimon_nb.connectors.cdc.events import EVENTS, Event, parse_event
 from paimon_nb.connectors.cdc.job import RECONNECT_TIMEOUT_S, SyncJob, SyncOptions
+from paimon_nb.connectors.cdc.metadata import OF_KAFKA, time_of_ms
 from paimon_nb.connectors.cdc.mysql_types import to_column
 from paimon_nb.connectors.cdc.target import SourceSchema, Target
 from paimon_nb.connectors.formats.api import MalformedMessage, bad_message
@@ -37,6 +38,8 @@ _SAVE_POSITION_S = 60.0
 
 class KafkaSync(SyncJob):
     """A sync of the topics of `conf`. A position is the next offset of every partition, as JSON."""
+
+    known_metadata = OF_KAFKA
 
     def __init__(self, catalog: Catalog, conf: Mapping[str, str], options: SyncOptions) -> None:
         """Does not connect. Raises BadOptionValue, UnknownOption, UnknownName: no such format."""
@@ -132,7 +135,8 @@ class KafkaSync(SyncJob):
             topic, {}
         ).get(partition, 0):
             return  # skipped, or applied before the restart: this target was ahead of the others
-        for kind, row in event.changes:
+        for kind, values in event.changes:
+            row = self.metadata.row(values, _metadata_of(message)) if self.metadata.keys else values
             target.buffer_change(kind, row, _arrow_column, at)
 
     def _parse_event(self, message: Message, at: str) -> Event | None:
@@ -200,7 +204,9 @@ class KafkaSync(SyncJob):
             self.commit()  # rows of the old schema
             is_new_target = name not in self.targets
             try:
-                target = self.open(name, SourceSchema(_nullable_columns(event), event.primary_keys))
+                target = self.open(
+                    name, SourceSchema(self.metadata.add_to(_nullable_columns(event)), event.primary_keys)
+                )
                 if is_new_target and self._offsets:
                     target.store_start_position(self.position_of(target))  # all its rows follow
             except PaimonError as error:
@@ -216,6 +222,21 @@ class KafkaSync(SyncJob):
                 hint=f"use kafka_sync_table for {self.format!r} messages without a table",
             )
         return self.options.naming.of(event.database, event.table)
+
+
+def _metadata_of(message: Message) -> dict[str, Any]:
+    kind, ms = message.timestamp()
+    return {
+        "topic": message.topic(),
+        "partition": message.partition(),
+        "offset": record_offset(message),
+        "timestamp": time_of_ms(ms) if kind else None,
+        "timestamp_type": _TIMESTAMP_TYPES.get(kind, "NoTimestampType"),
+    }
+
+
+_TIMESTAMP_TYPES = {1: "CreateTime", 2: "LogAppendTime"}
+"""Kafka's names of the kinds of timestamps."""
 
 
 def _arrow_column(_name: str, values: Sequence[Any], t: DataType) -> pa.Array:

@@ -6,6 +6,7 @@ import os
 import re
 import secrets
 from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from paimon_nb.base.errors import (
     BadOptionValue,
@@ -49,6 +50,8 @@ class MySqlConf:
     """initial: snapshot, then changes. snapshot: snapshot only. latest-offset: new changes only."""
     stop_at_end: bool
     """Stop at the position that the binlog has at the start."""
+    time_zone: str = ""
+    """Zone of TIMESTAMP values in targets that have them without a zone, as Java's sync made them; '': the machine's."""
 
     @staticmethod
     def of(settings: Mapping[str, str]) -> MySqlConf:
@@ -77,7 +80,7 @@ class MySqlConf:
         return MySqlConf(
             settings["hostname"], port, settings["username"], settings.get("password", ""), settings["database-name"],
             settings.get("table-name", ""), server, start,
-            start == "snapshot" or settings.get("scan.bounded.mode") == "latest-offset",
+            start == "snapshot" or settings.get("scan.bounded.mode") == "latest-offset", _checked_zone(settings.get("server-time-zone", "")),
         )  # fmt: skip
 
     def matches(self, schema: str, table: str) -> bool:
@@ -85,6 +88,17 @@ class MySqlConf:
         if schema in _SYSTEM or not re.fullmatch(self.database, schema):
             return False
         return not self.table or any(re.fullmatch(self.table, t) for t in (table, f"{schema}.{table}"))
+
+
+def _checked_zone(name: str) -> str:
+    try:
+        if name:
+            ZoneInfo(name)
+    except (ValueError, ZoneInfoNotFoundError):
+        raise BadOptionValue(
+            f"unknown server-time-zone {name!r}", hint="for example 'Europe/Berlin'", option="server-time-zone"
+        ) from None
+    return name
 
 
 def _server_id() -> int:

@@ -6,26 +6,34 @@ Source of the options: Paimon's mysql_sync_table and mysql_sync_database actions
 from __future__ import annotations
 
 import time
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
 
-from paimon_nb.base.errors import SourceUnavailable
+from paimon_nb.base.errors import DatabaseNotFound, SourceUnavailable, TableNotFound
+from paimon_nb.base.identifier import Identifier
 from paimon_nb.base.override import override
 from paimon_nb.connectors.cdc.binlog import INSERT, Binlog, Transaction, has_reached
 from paimon_nb.connectors.cdc.database_sync import RETRY_INTERVAL_S, DatabaseSync, Source
 from paimon_nb.connectors.cdc.job import RECONNECT_TIMEOUT_S, SyncOptions
+from paimon_nb.connectors.cdc.metadata import OF_MYSQL
 from paimon_nb.connectors.cdc.mysql_client import MySqlClient, MySqlConf, SourceTable
 from paimon_nb.connectors.cdc.mysql_types import MySqlType, paimon_type, to_column
+from paimon_nb.format.types import LocalZonedTimestamp, Timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from paimon_nb.catalog.api import Catalog
-    from paimon_nb.connectors.cdc.target import Target
-    from paimon_nb.format.types import DataType
+    from paimon_nb.connectors.cdc.target import SourceSchema, Target
+    from paimon_nb.format.types import DataField, DataType
 
 
 class MySqlSync(DatabaseSync[SourceTable]):
     """A sync of the tables that match `conf`."""
+
+    known_metadata = OF_MYSQL
 
     def __init__(self, catalog: Catalog, conf: Mapping[str, str], options: SyncOptions) -> None:
         """Does not connect. Raises BadOptionValue."""
@@ -146,16 +154,38 @@ class MySqlSync(DatabaseSync[SourceTable]):
             done = source.target.position
             if done is not None and has_reached(done, transaction.position):
                 continue  # applied before the restart: this target was ahead of the others
-            source.target.buffer_change(change.kind, change.values, source.columns, source.at(transaction.position))
+            row = source.change(change.values, transaction.time_ms)
+            source.target.buffer_change(change.kind, row, source.columns, source.at(transaction.position))
         self.position = transaction.position
 
     # -- schemas
 
     def source_of(self, table: SourceTable, target: Target) -> Source[SourceTable]:
-        return Source(table, target, to_column)
+        zone = ZoneInfo(self.conf.time_zone) if self.conf.time_zone else None
+        return Source(table, target, partial(to_column, zone=zone), self.metadata)
 
     def column_type(self, source_type: MySqlType, *, nullable: bool) -> DataType:
         return paimon_type(source_type, self.options.modes, nullable=nullable)
+
+    @override
+    def open(self, name: str, source_schema: SourceSchema) -> Target:
+        """As of the base class. A target that Java's sync made has TIMESTAMP without a zone for MySQL's TIMESTAMP."""
+        columns = dict(source_schema.columns)
+        for field in self._fields_of_target(name):
+            t, comment = columns.get(field.name, (None, None))
+            if isinstance(t, LocalZonedTimestamp) and isinstance(field.type, Timestamp):
+                columns[field.name] = (Timestamp(t.precision, t.nullable), comment)
+        return super().open(name, replace(source_schema, columns=columns))
+
+    def _fields_of_target(self, name: str) -> Sequence[DataField]:
+        """The columns of a target; none if it does not exist."""
+        known = self.targets.get(name)
+        if known is not None:
+            return known.table.schema.fields
+        try:
+            return self.catalog.table(Identifier(self.options.naming.database, name)).schema.fields
+        except (DatabaseNotFound, TableNotFound):
+            return ()
 
     def register_target(self, name: str, sources: Sequence[SourceTable], *, first: bool) -> Target:
         is_new_target = name not in self.targets

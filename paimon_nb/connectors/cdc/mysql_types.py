@@ -6,16 +6,21 @@ Source: Paimon's MySqlTypeUtils and TypeMapping. The values are those of PyMySQL
 from __future__ import annotations
 
 import datetime as dt
+import ipaddress
 import json
 import re
+import uuid
+from contextlib import suppress
 from decimal import ROUND_HALF_UP, Context
 from decimal import Decimal as Number
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
 from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.connectors.cdc.geojson import geojson_of
 from paimon_nb.connectors.cdc.values import Misfit, Unreadable, millis_of_day
 from paimon_nb.format.types import (
     Array,
@@ -35,9 +40,17 @@ MODES = (
     "tinyint1-not-bool", "to-nullable", "to-string", "char-to-string", "longtext-to-bytes", "bigint-unsigned-to-bigint",
 )  # fmt: skip
 """Values of the option type_mapping, which is a comma-separated list."""
-_TYPE = re.compile(r"^\s*(?P<name>[a-z]+(?: precision)?)\s*(?:\((?P<inside>.*?)\))?\s*(?P<rest>.*)$", re.I | re.S)
+GEOMETRIES = (
+    "geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon", "geometrycollection", "geomcollection",
+)  # fmt: skip
+"""Types whose values become GeoJSON text."""
+_TYPE = re.compile(
+    r"^\s*(?P<name>[a-z][a-z0-9]*(?: precision)?)\s*(?:\((?P<inside>.*?)\))?\s*(?P<rest>.*)$", re.I | re.S
+)
 _QUOTED = re.compile(r"'((?:[^']|'')*)'")
 _EPOCH = dt.datetime(1970, 1, 1)
+_UUID_TEXT = 36
+"""Characters of the text of a UUID."""
 NO_DATE = "it is not a date of the years 1 to 9999"
 WIDE = Context(prec=100)
 """Decimal context for 38 digits; the default context of Python has 28."""
@@ -134,17 +147,25 @@ def _type_text(t: MySqlType, modes: Collection[str]) -> str:
             return "ARRAY<STRING>"
         case "tinytext" | "text" | "mediumtext" | "json" | "enum" | "uuid" | "inet4" | "inet6":
             return "STRING"
+    if t.name in GEOMETRIES or "to-string" in modes:
+        return "STRING"
     raise UnsupportedOperation(
         f"MySQL type {t.name} has no Paimon type", hint="exclude the table, or change the column"
     )
 
 
-def to_column(values: Sequence[Any], t: DataType, source: MySqlType | None) -> pa.Array:
+def to_column(
+    values: Sequence[Any], t: DataType, source: MySqlType | None, zone: dt.tzinfo | None = dt.UTC
+) -> pa.Array:
     """Values of a MySQL column as a Paimon column, whose type may be wider than `source`.
+
+    `zone`: of MySQL's TIMESTAMP in a column without a zone; None: the machine's.
 
     Raises Misfit, or another error of a conversion: a value does not fit, see `values.fitting_column`.
     """
     convert = _value_converter(t, source)
+    if isinstance(t, Timestamp) and source is not None and source.name == "timestamp" and zone is not dt.UTC:
+        values = [v.replace(tzinfo=dt.UTC).astimezone(zone) if isinstance(v, dt.datetime) else v for v in values]
     return pa.array([None if v is None else convert(v) for v in values], arrow_type(t))
 
 
@@ -183,8 +204,42 @@ def _plain_converter(t: DataType, source: MySqlType | None) -> Callable[[Any], A
             return _date_of
         case "BINARY" | "VARBINARY":
             size = (source.first(1) + 7) // 8 if bits and source is not None else 0
-            return lambda v: _bit_bytes(v, size) if bits else v if isinstance(v, bytes) else str(v).encode()
+            # The binlog has BINARY without the zeros at its end.
+            width = source.first(1) if source is not None and source.name == "binary" else 0
+            return lambda v: _bit_bytes(v, size) if bits else _to_bytes(v).ljust(width, b"\0")
+    if source is not None and source.name in GEOMETRIES:
+        return lambda v: geojson_of(v) if isinstance(v, bytes) else str(v)
+    if source is not None and source.name in ("uuid", "inet4", "inet6"):
+        return _uuid_text if source.name == "uuid" else partial(_address_text, 4 if source.name == "inet4" else 16)
     return _mysql_value_text
+
+
+def _to_bytes(value: Any) -> bytes:
+    return value if isinstance(value, bytes) else str(value).encode()
+
+
+def _uuid_text(value: Any) -> str:
+    """A UUID, of which a query returns the text and the binlog the bytes without the zeros at their end."""
+    if isinstance(value, str) and len(value) == _UUID_TEXT:
+        return value
+    return str(uuid.UUID(bytes=_to_bytes(value).ljust(16, b"\0")))
+
+
+def _address_text(size: int, value: Any) -> str:
+    """An INET4 or INET6 address as MariaDB shows it, see `_uuid_text`. `size`: of its bytes."""
+    if isinstance(value, str):
+        with suppress(ValueError):
+            ipaddress.ip_address(value)
+            return value
+    packed = _to_bytes(value).ljust(size, b"\0")
+    address = ipaddress.ip_address(packed)
+    if isinstance(address, ipaddress.IPv6Address):
+        prefix, last = packed[:12], ipaddress.IPv4Address(packed[12:])
+        if prefix == b"\0" * 10 + b"\xff\xff":
+            return f"::ffff:{last}"
+        if prefix == bytes(12) and packed[12:14] != bytes(2):
+            return f"::{last}"
+    return str(address)
 
 
 def _mysql_value_text(value: Any) -> str | None:

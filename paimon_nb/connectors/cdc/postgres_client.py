@@ -107,6 +107,7 @@ class SourceTable:
     comment: str | None
     logs_full_rows: bool
     """Whether the log contains complete old rows: REPLICA IDENTITY FULL."""
+    database: str = ""
 
     def check(self) -> None:
         """Raises UnsupportedOperation: the log does not contain the old rows of updates and deletes."""
@@ -211,16 +212,19 @@ class PostgresClient:
 
     def tables(self) -> list[SourceTable]:
         """The selected tables, sorted. Raises TableNotFound: there is none."""
-        names = self.run_query(
-            "SELECT n.nspname, c.relname, c.oid, c.relreplident, obj_description(c.oid, 'pg_class') FROM pg_class c "
-            "JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind = 'r' AND c.relpersistence = 'p' "
+        rows = self.run_query(
+            "SELECT n.nspname, c.relname, c.oid, "
+            # The rows of a partitioned table are logged by its partitions: each of them needs full rows.
+            "CASE WHEN c.relkind = 'r' THEN c.relreplident WHEN EXISTS (SELECT 1 FROM pg_partition_tree(c.oid) t "
+            "JOIN pg_class l ON l.oid = t.relid WHERE t.isleaf AND l.relreplident <> 'f') THEN 'd' ELSE 'f' END, "
+            "obj_description(c.oid, 'pg_class'), ARRAY(SELECT a.relid::oid FROM pg_partition_ancestors(c.oid) a WHERE a.relid <> c.oid) "
+            "FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'p') AND c.relpersistence = 'p' "
             "AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema' ORDER BY 1, 2"
         )
-        found = [
-            self._source_table(*result_rows)
-            for result_rows in names
-            if self.conf.matches(result_rows[0], result_rows[1])
-        ]
+        matching = [row for row in rows if self.conf.matches(row[0], row[1])]
+        selected = {row[2] for row in matching}
+        # A partitioned table is one table: its partitions are not synced a second time.
+        found = [self._source_table(*row[:5]) for row in matching if selected.isdisjoint(row[5])]
         if not found:
             raise TableNotFound(
                 f"no table of {self.conf.database} at {self.conf.host} matches {self.conf.schema!r} and {self.conf.table!r}",
@@ -240,7 +244,9 @@ class PostgresClient:
             "JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum WHERE i.indrelid = %s AND i.indisprimary ORDER BY k.n", oid,
         )  # fmt: skip
         columns = tuple(SourceColumn(n, PostgresType(t, m), o, null, c) for n, t, m, o, null, c in result_rows)
-        return SourceTable(schema, name, columns, tuple(k for (k,) in keys), comment, _to_text(identity) == "f")
+        return SourceTable(
+            schema, name, columns, tuple(k for (k,) in keys), comment, _to_text(identity) == "f", self.conf.database
+        )
 
     def rows(self, table: SourceTable) -> Iterator[tuple[str | None, ...]]:
         """All rows of a table. Values have the same text format as in the log."""
@@ -284,9 +290,11 @@ class PostgresClient:
         form = (
             "ALTER PUBLICATION {} SET TABLE {}"
             if exists
-            else "CREATE PUBLICATION {} FOR TABLE {} WITH (publish = 'insert, update, delete')"
+            else "CREATE PUBLICATION {} FOR TABLE {} WITH (publish = 'insert, update, delete', publish_via_partition_root = true)"
         )
         self._run(sql.SQL(form).format(name, listed))
+        if exists:  # also one that an earlier release made
+            self._run(sql.SQL("ALTER PUBLICATION {} SET (publish_via_partition_root = true)").format(name))
         slots = self.run_query(
             "SELECT confirmed_flush_lsn::text, plugin FROM pg_replication_slots WHERE slot_name = %s", self.conf.slot
         )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.errors import SourceUnavailable
 from paimon_nb.connectors.cdc.database_sync import RETRY_INTERVAL_S, DatabaseSync, Source
 from paimon_nb.connectors.cdc.job import RECONNECT_TIMEOUT_S, SyncOptions
+from paimon_nb.connectors.cdc.metadata import OF_POSTGRES, MetadataColumns
 from paimon_nb.connectors.cdc.pgoutput import INSERT, Relation, Transaction
 from paimon_nb.connectors.cdc.postgres_client import PostgresClient, PostgresConf, SourceTable, SyncPosition, to_lsn
 from paimon_nb.connectors.cdc.postgres_types import PostgresType, arrow_column_of_texts, paimon_type
@@ -30,9 +31,9 @@ _IDLE_LOG_BYTES = 64 << 20
 class LoggedSource(Source[SourceTable]):
     """A source table and its column lists that fit the target."""
 
-    def __init__(self, table: SourceTable, target: Target) -> None:
+    def __init__(self, table: SourceTable, target: Target, metadata: MetadataColumns) -> None:
         self.known_columns: set[tuple[tuple[str, int, int], ...]] = set()
-        super().__init__(table, target, arrow_column_of_texts)
+        super().__init__(table, target, arrow_column_of_texts, metadata)
 
     def update_columns(self, table: SourceTable) -> None:
         super().update_columns(table)
@@ -41,6 +42,8 @@ class LoggedSource(Source[SourceTable]):
 
 class PostgresSync(DatabaseSync[SourceTable]):
     """A sync of the tables that match `conf`."""
+
+    known_metadata = OF_POSTGRES
 
     def __init__(self, catalog: Catalog, conf: Mapping[str, str], options: SyncOptions) -> None:
         """Does not connect. Raises BadOptionValue."""
@@ -131,7 +134,9 @@ class PostgresSync(DatabaseSync[SourceTable]):
             if change.relation.columns not in source.known_columns:
                 self._update_schema(client, source, change.relation)
             at = source.at(to_lsn(transaction.lsn))
-            source.target.buffer_change(change.kind, change.values, source.columns, at)
+            source.target.buffer_change(
+                change.kind, source.change(change.values, transaction.time_ms), source.columns, at
+            )
         self.sync_position = SyncPosition(transaction.lsn)
 
     def _update_schema(self, client: PostgresClient, source: LoggedSource, relation: Relation) -> None:
@@ -146,7 +151,7 @@ class PostgresSync(DatabaseSync[SourceTable]):
     # -- schemas
 
     def source_of(self, table: SourceTable, target: Target) -> LoggedSource:
-        return LoggedSource(table, target)
+        return LoggedSource(table, target, self.metadata)
 
     def column_type(self, source_type: PostgresType, *, nullable: bool) -> DataType:
         return paimon_type(source_type, self.options.modes, nullable=nullable)

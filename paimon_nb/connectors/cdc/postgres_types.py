@@ -13,7 +13,7 @@ import pyarrow as pa
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.connectors.cdc import mysql_types
-from paimon_nb.connectors.cdc.values import Misfit, span_of_time_text
+from paimon_nb.connectors.cdc.values import Misfit, fitting_column, span_of_time_text
 from paimon_nb.format.types import Array, DataType, arrow_type, parse_type
 
 if TYPE_CHECKING:
@@ -74,19 +74,22 @@ def arrow_column_of_texts(values: Sequence[str | None], t: DataType, source: Pos
     name = "text" if source is None else source.name
     if isinstance(t, Array):
         inner = PostgresType(name.removeprefix("_"))
-        return pa.array(
-            [
-                None if v is None else arrow_column_of_texts(array_elements(v), t.element, inner).to_pylist()
-                for v in values
-            ],
-            arrow_type(t),
-        )
+        return pa.array([None if v is None else _array_of_text(v, t, inner) for v in values], arrow_type(t))
     if t.root in ("STRING", "VARCHAR", "CHAR"):
         return pa.array(values, arrow_type(t))
     if t.root == "BOOLEAN":
         return pa.array([None if v is None else v in ("t", "1") for v in values], pa.bool_())
     read = _READ.get(name, str)
     return mysql_types.to_column([None if v is None else read(v) for v in values], t, None)
+
+
+def _array_of_text(text: str, t: Array, inner: PostgresType) -> list[Any]:
+    """Raises Misfit: an element does not fit; the others are in what is stored instead."""
+    column, misfits = fitting_column(array_elements(text), lambda part: arrow_column_of_texts(part, t.element, inner))
+    elements: list[Any] = column.to_pylist()
+    for misfit in misfits.values():
+        raise Misfit(f"an element does not fit: {misfit.reason}", elements)
+    return elements
 
 
 def array_elements(text: str) -> list[str | None]:

@@ -92,8 +92,8 @@ def fitting_column(
                 return convert_part(begin, middle) + convert_part(middle, end)
             found = error if isinstance(error, Misfit) else Misfit("the type cannot hold it")
             misfits[begin] = found
-            kind = convert([None]).type
-            return [pa.array([found.instead], kind)]
+            none = convert([None])
+            return [none if found.instead is None else pa.array([found.instead], none.type)]
 
     parts = convert_part(0, len(values))
     return (parts[0] if len(parts) == 1 else pa.concat_arrays(parts)), misfits
