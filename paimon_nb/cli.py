@@ -198,16 +198,44 @@ def _mcp(arguments: list[str]) -> int:
     )
     parser.add_argument("--warehouse", default="warehouse")
     parser.add_argument("--config", metavar="FILE.yaml", help="catalog definition or Flink settings")
+    parser.add_argument(
+        "--files", action="append", default=[], metavar="DIR",
+        help="folder whose data files may be read, FROM 'DIR/x.csv'; may be repeated; default: none",
+    )  # fmt: skip
+    parser.add_argument("--max-seconds", type=float, default=60.0, help="time of one call; default %(default)g")
+    parser.add_argument("--max-rows", type=int, default=1_000, help="rows of one answer; default %(default)s")
+    parser.add_argument("--max-bytes", type=int, default=1_000_000, help="bytes of one answer; default %(default)s")
+    parser.add_argument(
+        "--max-memory",
+        default="4 gb",
+        metavar="SIZE",
+        help="memory of the processes that run a call; default %(default)s",
+    )
     options = parser.parse_args(arguments)
     if options.config and not Path(options.config).is_file():
         parser.error(f"no such file: {options.config}")
-    import paimon_nb
-    from paimon_nb.mcp_server import create_server
+    for folder in options.files:
+        if not Path(folder).is_dir():
+            parser.error(f"no such folder: {folder}")
+    from paimon_nb.mcp_server import Limits, ToolProcess, create_server
+    from paimon_nb.mcp_server.process import Setup, ToolFailed
+    from paimon_nb.options.option import parse_memory
 
-    with paimon_nb.connect(options.warehouse) as wb:
-        if options.config:
-            wb.configure(Path(options.config))
-        create_server(wb).run()
+    try:
+        memory = parse_memory(options.max_memory)
+    except ValueError as error:
+        parser.error(f"--max-memory {options.max_memory}: {error}")
+    limits = Limits(options.max_seconds, options.max_rows, options.max_bytes, memory)
+    process = ToolProcess(Setup(options.warehouse, options.config, tuple(options.files), limits))
+    server = create_server(process)
+    try:
+        process.start()
+        server.run()
+    except ToolFailed as error:
+        print(error, file=sys.stderr)
+        return 1
+    finally:
+        process.close()
     return 0
 
 

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 _SAFE_BEFORE_START = ("spark.sql.shuffle.partitions", "spark.sql.session.timeZone", "spark.paimon.")
 """Settings that are safe to pass to Spark before it starts."""
+_WITHOUT_TABLES = ("spark.driver.memory", "spark.driver.maxResultSize", "spark.local.dir")
+"""Settings that give Spark no catalog, table or view."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +89,10 @@ class Session:
         """Connector tables with random rows that the current statement reads, by name."""
         self.answers_like_spark = False
         """True during calls of Spark's API, unless the session has Flink's semantics: DESCRIBE and SHOW CREATE TABLE then return Spark's output."""
+        self.only_reads = False
+        """Whether the statements are not the user's own: each query is checked before Spark analyses it, see `query/untrusted_text.py`."""
         self._external_spark, self._spark_conf = spark, dict(spark_conf)
-        self._configured = bool(spark_conf)
+        self._configured = any(not key.startswith(_WITHOUT_TABLES) for key in spark_conf)
         self._spark_before: dict[str, str | None] = {}
         """Spark settings that SET changed, with their previous values."""
         self._spark: SparkSession | None = None

@@ -12,6 +12,7 @@ from paimon_nb.catalog.api import SYSTEM_DATABASE
 from paimon_nb.options import table as opt
 from paimon_nb.session.core.result import Result, message_result, result_of_frame, rows_result
 from paimon_nb.session.query.run_query import known_to_spark, temporary_names_of_tables
+from paimon_nb.session.query.untrusted_text import analyse
 from paimon_nb.spark.runtime.jvm_bridge import explain_text
 from paimon_nb.statements import (
     Analyze,
@@ -127,9 +128,7 @@ def explain(context: StatementContext, statement: Explain) -> Result:
         temporary_names_of_tables(session, query.tables, context.text) as names,
         spark_errors(context.text, statement.span),
     ):
-        frame = session.spark.sql(
-            render(query, context.text, names, flink=session.flink_semantics), args=dict(context.params) or None
-        )
+        frame = analyse(session, render(query, context.text, names, flink=session.flink_semantics), context.params)
         plan_text = explain_text(frame, mode)
     if isinstance(explained, Query):
         lines.append(f"== Engine ==\n{engine_line(session, query, context.text, context.params)}")

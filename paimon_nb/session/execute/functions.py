@@ -25,6 +25,7 @@ _CHECKED = "paimon_function_to_check"
 
 def create_function(context: StatementContext, statement: CreateFunction) -> Result:
     from paimon_nb.spark.errors import spark_errors
+    from paimon_nb.spark.plan_check import check_expression
 
     session = context.session
     found = session.find(statement.name)
@@ -55,6 +56,7 @@ def create_function(context: StatementContext, statement: CreateFunction) -> Res
         parameters, parse_type(statement.returns), statement.body, statement.comment, statement.deterministic
     )
     with spark_errors(context.text, statement.span):  # a wrong expression is rejected now
+        check_expression(session.spark, function.body, f"function {name}")
         create_temporary_function(session, _CHECKED, function)
         drop_temporary_function(session, _CHECKED)
     if exists:

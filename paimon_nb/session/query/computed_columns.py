@@ -133,11 +133,14 @@ def _type_of_expression(expression: str, spark: SparkSession, stored: Sequence[D
     from pyspark.sql import functions as F
 
     from paimon_nb.spark.errors import spark_errors
+    from paimon_nb.spark.plan_check import check_expression
     from paimon_nb.spark.types import fields_of_spark, spark_type
 
     rows = spark.range(0).select(*(F.lit(None).cast(spark_type(f.type)).alias(f.name) for f in stored))
     with spark_errors(expression):
-        (field,) = fields_of_spark(rows.selectExpr(f"{to_spark_expression(expression)} AS c").schema)
+        text = to_spark_expression(expression)
+        check_expression(spark, text, "the computed column")
+        (field,) = fields_of_spark(rows.selectExpr(f"{text} AS c").schema)
     # Spark knows no TIMESTAMP(3).
     return {f.name: f.type for f in stored}.get(expression.strip("`"), field.type)
 
@@ -167,11 +170,14 @@ def with_computed(frame: DataFrame, options: Mapping[str, str], *, last: bool = 
     check_metadata(options, writing=False)
     from pyspark.sql import functions as F
 
+    from paimon_nb.spark.plan_check import check_expression
     from paimon_nb.spark.types import spark_type
 
     columns = [F.col(quote(c)) for c in frame.columns]
     for c in computed:
-        value = F.expr(to_spark_expression(c.expression))
+        expression = to_spark_expression(c.expression)
+        check_expression(frame.sparkSession, expression, f"computed column {c.name}")
+        value = F.expr(expression)
         if c.type:
             value = value.cast(spark_type(parse_type(c.type)))
         columns.insert(len(columns) if last else c.position, value.alias(c.name))

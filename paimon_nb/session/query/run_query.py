@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -39,6 +39,7 @@ from paimon_nb.session.query.hints import (
 )
 from paimon_nb.session.query.stored_views import find_view, inside_view, is_inside_view
 from paimon_nb.session.query.unnest import analyse_with_unnest
+from paimon_nb.session.query.untrusted_text import analyse, check_reading_options, must_be_checked
 from paimon_nb.sql.grammar.query import ROW_TRACKING_COLUMNS
 from paimon_nb.statements import CreateView, Query, Span, TableRef, TimestampAsOf, VersionAsOf
 from paimon_nb.syntax.lexer import tokens
@@ -99,20 +100,30 @@ def run_query(
         if bucket_names:
             register_bucket_functions(session.spark, {name for _, name in bucket_names})
         current |= {name_span: temporary_name(name) for name_span, name in bucket_names}
+        made = {temporary_name(name) for _, name in bucket_names}
+        functions: dict[Span, str] = {}
+        if must_be_checked(session):  # an unknown function is refused before Spark says that it is unknown
+            functions = views.enter_context(stored_functions(session, text, query.span))
+            current |= functions
+            made |= {split_name(name)[0] for name in functions.values()}
 
-        def analyse(query: Query) -> tuple[str, DataFrame]:
+        def analyse_once(query: Query) -> tuple[str, DataFrame]:
             sql = render(query, text, {**names, **current}, flink=session.flink_semantics)
             sql = with_hidden_columns_selected(sql, hidden) if hidden else sql
             sql = sql if rewrite is None else rewrite(sql)
             sql = with_values_as_select(sql) if session.flink_semantics else sql
-            return _analyse_with_distinct_maps(session, sql, arguments)
+            return _analyse_with_distinct_maps(session, sql, arguments, made)
 
         from pyspark.errors import AnalysisException  # after the session, which says how to install it
 
-        analyse_all = partial(analyse_with_unnest, query, analyse) if query.unnested else partial(analyse, query)
+        analyse_all = (
+            partial(analyse_with_unnest, query, analyse_once) if query.unnested else partial(analyse_once, query)
+        )
         try:
             sql, frame = analyse_all()
         except AnalysisException:
+            if must_be_checked(session):
+                raise
             functions = views.enter_context(stored_functions(session, text, query.span))
             if not functions:
                 raise
@@ -125,19 +136,21 @@ def run_query(
         return with_flink_numerics(session.spark, sql, frame, arguments) if session.flink_semantics else frame
 
 
-def _analyse_with_distinct_maps(session: Session, sql: str, arguments: Mapping[str, Any]) -> tuple[str, DataFrame]:
+def _analyse_with_distinct_maps(
+    session: Session, sql: str, arguments: Mapping[str, Any], made: Collection[str]
+) -> tuple[str, DataFrame]:
     """Spark's analysis of a query, and the text that it analysed: with groups for SELECT DISTINCT if that has maps, in Flink's semantics."""
     from pyspark.errors import AnalysisException
 
     from paimon_nb.sql.flink.distinct import distinct_as_groups
 
     try:
-        return sql, session.spark.sql(sql, args=dict(arguments) or None)
+        return sql, analyse(session, sql, arguments, made)
     except AnalysisException as error:
         if not session.flink_semantics or "SET_OPERATION_ON_MAP_TYPE" not in str(error):
             raise
     sql = distinct_as_groups(sql)
-    return sql, session.spark.sql(sql, args=dict(arguments) or None)
+    return sql, analyse(session, sql, arguments, made)
 
 
 def _reads_csv_by_spark(text: str) -> bool:
@@ -249,6 +262,8 @@ def resolve_table_frame(
             return None
         if (stored := find_view(session, ref)) is not None:
             catalog, name, view, inside = stored
+            if view.query is not None:
+                check_reading_options(view.query.tables, f"view {name}")
             with inside_view(session, catalog, name):
                 return _view_frame(session, view, inside, None, hidden)
         try:
@@ -387,7 +402,7 @@ def _epoch_ms(session: Session, expression: str) -> int:
     if stripped.replace(".", "", 1).isdigit():
         return int(float(stripped) * 1000)
     with spark_errors(expression, Span(0, len(expression))):
-        row = session.spark.sql(f"SELECT unix_millis(CAST(({expression}) AS TIMESTAMP))").first()
+        row = analyse(session, f"SELECT unix_millis(CAST(({expression}) AS TIMESTAMP))").first()
     if row is None or row[0] is None:
         raise SqlAnalysisError(f"{expression} is not a timestamp", hint="write TIMESTAMP '2024-01-31 12:00:00'")
     return int(row[0])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.errors import NameError_
 from paimon_nb.base.identifier import quote
 from paimon_nb.base.sql_quoting import spark_literal
+from paimon_nb.spark.plan_check import check_expression
 from paimon_nb.sql.session_functions import function_calls
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ def stored_functions(session: Session, text: str, span: Span) -> Iterator[dict[S
                 continue
             name = parts[0] if len(parts) == 1 else "_".join((*database, found.name.table))
             if name not in created:
+                check_expression(session.spark, function.body, f"function {found.name}")
                 create_temporary_function(session, name, function)
                 created.add(name)
             names[call] = quote(name)

@@ -54,6 +54,12 @@ def is_inside_view() -> bool:
     return bool(_open.get())
 
 
+def name_of_open_view() -> str | None:
+    """The stored view whose text is being read, for errors; None: the text is not a view's."""
+    views = _open.get()
+    return f"view {views[-1][1]}" if views else None
+
+
 @contextmanager
 def inside_view(session: Session, catalog: str, name: Identifier) -> Iterator[None]:
     """Names are resolved in the view's database. Raises SqlAnalysisError for a view that reads itself."""

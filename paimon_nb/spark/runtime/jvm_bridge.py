@@ -60,6 +60,11 @@ def hadoop_configuration(spark: SparkSession) -> Any:
     return spark._jsparkSession.sessionState().newHadoopConf()
 
 
+def sql_parser(spark: SparkSession) -> Any:
+    """The parser of the session: `parsePlan(text)`, `parseExpression(text)`. It evaluates nothing."""
+    return spark._jsparkSession.sessionState().sqlParser()
+
+
 def query_execution(frame: DataFrame) -> QueryExecution:
     """The JVM's `QueryExecution` of a DataFrame."""
     execution: QueryExecution = frame._jdf.queryExecution()
