@@ -156,8 +156,9 @@ class ReadOnlyTools:
 
     def _limit_of(self, rows: int) -> tuple[int, str | None]:
         """How many rows are returned, and a note if that is fewer than asked for."""
-        most = self.limits.rows
-        return max(0, min(rows, most)), f"at most {most:,} rows are returned" if rows > most else None
+        max_rows = self.limits.rows
+        note = f"at most {max_rows:,} rows are returned" if rows > max_rows else None
+        return max(0, min(rows, max_rows)), note
 
     def _answer(self, found: pa.Table, limit: int, note: str | None) -> Answer:
         rows: list[dict[str, Any]] = []

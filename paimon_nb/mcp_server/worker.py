@@ -100,7 +100,7 @@ _lock = threading.Lock()
 
 
 def _report_spark(workbench: Workbench, out: TextIO) -> None:
-    """Tell when Spark starts and when it has started: this time does not count."""
+    """Report when Spark starts and when it has started: this time does not count."""
     from paimon_nb.spark.runtime.session import is_starting
 
     reported = False

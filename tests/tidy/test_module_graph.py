@@ -48,7 +48,7 @@ FOLDERS = {
         *("format_tables", "catalog_tree", "widgets", "views", "python_cells", "magics", "table_panels", "complete", "editor", "catalog_comm", "extension"),
     ),
     "session": ("core", "query", "streaming", "execute", "executor", "spark_resolver"),
-    "spark": ("versions", "types", "runtime", "errors", "jobs", "scan", "write", "worker_daemon", "streaming", "api"),
+    "spark": ("versions", "types", "runtime", "safe_functions", "plan_check", "errors", "jobs", "scan", "write", "worker_daemon", "streaming", "api"),
 }  # fmt: skip
 """Per package: its folders and modules, lowest first. Each may import itself and what is before it."""
 

@@ -145,12 +145,12 @@ def _analyse_with_distinct_maps(
     from paimon_nb.sql.flink.distinct import distinct_as_groups
 
     try:
-        return sql, analyse(session, sql, arguments, made)
+        return sql, analyse(session, sql, arguments, made, partial(known_to_spark, session))
     except AnalysisException as error:
         if not session.flink_semantics or "SET_OPERATION_ON_MAP_TYPE" not in str(error):
             raise
     sql = distinct_as_groups(sql)
-    return sql, analyse(session, sql, arguments, made)
+    return sql, analyse(session, sql, arguments, made, partial(known_to_spark, session))
 
 
 def _reads_csv_by_spark(text: str) -> bool:

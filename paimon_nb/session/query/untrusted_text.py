@@ -39,12 +39,17 @@ def must_be_checked(session: Session) -> bool:
 
 
 def analyse(
-    session: Session, text: str, args: Mapping[str, Any] | None = None, functions: Collection[str] = ()
+    session: Session,
+    text: str,
+    args: Mapping[str, Any] | None = None,
+    functions: Collection[str] = (),
+    relation: Callable[[tuple[str, ...]], bool] = lambda _parts: False,
 ) -> DataFrame:
     """Spark's analysis of a query, whose tables are views. Checks a text that is not the user's own.
 
     Args:
         functions: names of functions that this package made for the query.
+        relation: whether a stored view may read the table of Spark's own catalog with this name; an assistant may read none.
 
     Raises: UnsupportedOperation: the text may do more than read tables. Spark's errors.
     """
@@ -52,16 +57,13 @@ def analyse(
         from paimon_nb.spark.plan_check import check_query
 
         check_query(
-            session.spark, text, name_of_open_view() or "the statement", functions=functions, relation=_relations_of_spark(session)
-        )  # fmt: skip
+            session.spark,
+            text,
+            name_of_open_view() or "the statement",
+            functions=functions,
+            relation=lambda parts: not session.only_reads and relation(parts),
+        )
     return session.spark.sql(text, args=dict(args) if args else None)
-
-
-def _relations_of_spark(session: Session) -> Callable[[tuple[str, ...]], bool]:
-    """Which names of Spark's own catalog may be read: a stored view may name its tables, an assistant may not."""
-    from paimon_nb.session.query.run_query import known_to_spark
-
-    return lambda parts: not session.only_reads and known_to_spark(session, parts)
 
 
 def check_reading_options(tables: Iterable[TableRef], what: str) -> None:
