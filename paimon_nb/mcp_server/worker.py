@@ -36,7 +36,7 @@ def main() -> int:
     threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
     try:
         tools = _open(setup, limits)
-    except Exception as error:  # told to the user, who sees no traceback of this process
+    except Exception as error:  # the user sees no traceback of this process
         _write(out, {"error": _error_text(error)})
         return 1
     _write(out, {"ready": True})
