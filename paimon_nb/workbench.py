@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import EnvironmentError_, SqlAnalysisError, TableNotFound
 from paimon_nb.base.identifier import split_name
+from paimon_nb.base.redact import remember_secrets
 from paimon_nb.catalog import open_catalog
 from paimon_nb.catalog.schema_steps import change_schema
 from paimon_nb.options.spelling import check_catalog_names
@@ -56,6 +57,7 @@ def connect(
         ('id',)
     """
     check_catalog_names(options or {})
+    remember_secrets(spark_conf or {})
     spark_setting = (lambda key: spark.conf.get(key, None)) if spark is not None else (spark_conf or {}).get
     catalog_options = with_store_settings({**(options or {}), "warehouse": str(warehouse)}, spark_setting)
     return Workbench(Session(open_catalog(catalog, catalog_options), spark, spark_conf or {}))

@@ -31,6 +31,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from paimon_nb.base.redact import mask_known
+
 
 class PaimonError(Exception):
     """Base of every error that leaves the product.
@@ -42,9 +44,10 @@ class PaimonError(Exception):
     """
 
     def __init__(self, message: str, *, hint: str | None = None, **facts: Any) -> None:
+        message = mask_known(message)  # also where nothing displays the error: `str(error)`, a log
         super().__init__(message)
         self.message = message
-        self.hint = hint
+        self.hint = hint if hint is None else mask_known(hint)
         self.facts = facts
 
     def __getattr__(self, name: str) -> Any:

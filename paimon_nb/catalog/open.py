@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue
+from paimon_nb.base.redact import remember_secrets
 from paimon_nb.base.registry import Registry
 from paimon_nb.catalog.filesystem import FilesystemCatalog
 from paimon_nb.catalog.iceberg_registration import iceberg_catalog_of
@@ -68,6 +69,7 @@ def open_catalog(name: str, options: Mapping[str, str]) -> Catalog:
         UnknownName: no such metastore.
         AccessDenied: the warehouse has access control, and `user` or `password` is wrong.
     """
+    remember_secrets(options)
     kind = options.get("type", "paimon")
     if kind == "generic_in_memory":
         return _open_memory_catalog(name, options)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from paimon_nb.base.redact import remember_secrets
 from paimon_nb.base.registry import LazyRegistry
 
 if TYPE_CHECKING:
@@ -39,9 +40,11 @@ SINKS: LazyRegistry[Callable[[ConnectorTable], Sink]] = LazyRegistry(
 
 def open_source(definition: ConnectorTable) -> Source:
     """Create the source of a table. Raises UnknownName: no such source. UnknownOption, BadOptionValue: invalid options."""
+    remember_secrets(definition.options)
     return SOURCES.find(definition.connector)(definition)
 
 
 def open_sink(definition: ConnectorTable) -> Sink:
     """Create the sink of a table. Raises UnknownName: no such sink. UnknownOption, BadOptionValue: invalid options."""
+    remember_secrets(definition.options)
     return SINKS.find(definition.connector)(definition)

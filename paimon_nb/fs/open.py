@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
+from paimon_nb.base.redact import remember_secrets
 from paimon_nb.base.registry import Registry
 from paimon_nb.fs.local import LocalFileIO
 
@@ -56,4 +57,6 @@ def open_fs(path: str, options: Mapping[str, str]) -> FileIO:
     scheme, colon, _ = path.partition(":")
     if not colon or len(scheme) < 2 or "/" in scheme:
         scheme = "file"
+    else:
+        remember_secrets(options)  # also credentials that a catalog server gave for a table
     return FILE_SYSTEMS.find(scheme.lower())(options)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import ProcedureNotFound, UnsupportedOperation
+from paimon_nb.base.redact import remember_secrets
 from paimon_nb.base.registry import Registry, did_you_mean
 from paimon_nb.procedures.branches import CREATE_BRANCH, DELETE_BRANCH, FAST_FORWARD, MERGE_BRANCH, RENAME_BRANCH
 from paimon_nb.procedures.catalogs import MIGRATE_DATABASE, MIGRATE_ICEBERG_TABLE, MIGRATE_TABLE, REPAIR
@@ -140,6 +141,10 @@ def call_procedure(context: Context, call: Call, *, flink: bool = False) -> pa.T
     """
     procedure = find_procedure(call.procedure)
     arguments = procedure.bind(call.positional, call.named)
+    remember_secrets(arguments)
+    for value in arguments.values():
+        if isinstance(value, dict):
+            remember_secrets(value)
     rows = procedure.run(context, **arguments)
     in_flink_form = call.flink_form and not procedure.positional_in_spark
     return as_flink_result(procedure.name, rows, arguments) if flink or in_flink_form else rows

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import http.server
 import json
-import threading
 from typing import TYPE_CHECKING
 
 import pytest
+from adversary_kit import Listener
 from rest_server import RestServer
 
 import paimon_nb
@@ -21,34 +20,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TEXT, INT = Atomic("STRING"), Atomic("INT")
-
-
-class Listener(http.server.ThreadingHTTPServer):
-    """A web server of an attacker: notes each request."""
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Noted)
-        self.requests: list[str] = []
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}"
-
-
-class _Noted(http.server.BaseHTTPRequestHandler):
-    server: Listener
-
-    def do_GET(self) -> None:
-        self.server.requests.append(self.path)
-        self.send_response(200)
-        self.end_headers()
-        self.wfile.write(b'{"result": "SUCCESS"}')
-
-    do_POST = do_GET  # noqa: N815
-
-    def log_message(self, *_: object) -> None:
-        pass
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from urllib.parse import quote_plus
 
 from paimon_nb.base.errors import SourceUnavailable
 from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.base.redact import remember_secrets
 from paimon_nb.catalog.rest.error_replies import ErrorReply
 
 if TYPE_CHECKING:
@@ -143,6 +144,7 @@ class Transport:
 
         signed = self.authorizer.headers(method, path, params, data.decode())
         headers = {"Accept": "application/json", **self.headers, **signed}
+        remember_secrets({**headers, **{f"header.{k}": v for k, v in self.headers.items()}})
         if data:
             headers.setdefault("Content-Type", "application/json")
         deadline = time.monotonic() + self.timeouts.connect + self.timeouts.read

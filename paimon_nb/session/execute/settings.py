@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.base.redact import redact_options
+from paimon_nb.base.redact import redact_options, remember_secrets
 from paimon_nb.session.core.result import Result, message_result, rows_result
 from paimon_nb.session.query.engine_choice import ENGINE_SETTINGS, check_engine_setting
 from paimon_nb.session.query.hints import unknown_option_note
@@ -99,6 +99,7 @@ def apply_setting(session: Session, key: str, value: str, text: str, span: Span)
     """Apply one setting; returns notes. Raises BadOptionValue, and Spark's errors for Spark's keys."""
     from paimon_nb.session.core.session import split_setting
 
+    remember_secrets({key: value})
     notes: list[str] = []
     known = FLINK_SETTINGS.get(key)
     if key == MODE and value.lower() not in ("batch", "streaming", "automatic"):
