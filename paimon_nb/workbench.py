@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import EnvironmentError_, SqlAnalysisError, TableNotFound
 from paimon_nb.base.identifier import split_name
+from paimon_nb.base.named_servers import name_servers
 from paimon_nb.base.redact import remember_secrets
 from paimon_nb.catalog import open_catalog
 from paimon_nb.catalog.schema_steps import change_schema
@@ -58,6 +59,7 @@ def connect(
     """
     check_catalog_names(options or {})
     remember_secrets(spark_conf or {})
+    name_servers(spark_conf or {})
     spark_setting = (lambda key: spark.conf.get(key, None)) if spark is not None else (spark_conf or {}).get
     catalog_options = with_store_settings({**(options or {}), "warehouse": str(warehouse)}, spark_setting)
     return Workbench(Session(open_catalog(catalog, catalog_options), spark, spark_conf or {}))
@@ -346,6 +348,7 @@ class Workbench:
             options=options,
             comment=comment,
         )
+        name_servers(options or {})
         found = self.session.find(split_name(name))
         with found.catalog.creating_table(found.name, schema, if_not_exists=if_not_exists) as created:
             table = self.table(name)

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue
+from paimon_nb.base.named_servers import name_servers
 from paimon_nb.base.redact import remember_secrets
 from paimon_nb.base.registry import Registry
 from paimon_nb.catalog.filesystem import FilesystemCatalog
@@ -70,6 +71,7 @@ def open_catalog(name: str, options: Mapping[str, str]) -> Catalog:
         AccessDenied: the warehouse has access control, and `user` or `password` is wrong.
     """
     remember_secrets(options)
+    name_servers(options)
     kind = options.get("type", "paimon")
     if kind == "generic_in_memory":
         return _open_memory_catalog(name, options)

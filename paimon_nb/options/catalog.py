@@ -17,6 +17,11 @@ DATA_FILE_EXTERNAL_PATHS = text(
     None,
     "locations outside the warehouse, separated by commas, where tables may store data files",
 )
+ALLOWED_SERVERS = text(
+    "allowed-servers",
+    None,
+    "addresses of servers, separated by commas, to which requests may be sent if a table's options name them",
+)
 TABLE_TYPE = choice("table.type", "managed", "managed external", "whether DROP TABLE deletes the files")
 CASE_SENSITIVE = boolean(
     "case-sensitive", None, "whether names are case-sensitive", fallback_keys=("allow-upper-case",)

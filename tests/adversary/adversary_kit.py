@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.server
 import threading
+from typing import Any
 
 
 class Listener(http.server.ThreadingHTTPServer):
@@ -12,7 +13,13 @@ class Listener(http.server.ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Noted)
         self.requests: list[str] = []
+        self.connections = 0
         threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def get_request(self) -> tuple[Any, Any]:
+        found = super().get_request()
+        self.connections += 1
+        return found
 
     @property
     def url(self) -> str:

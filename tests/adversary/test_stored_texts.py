@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,16 +11,17 @@ from adversary_kit import Listener
 from rest_server import RestServer
 
 import paimon_nb
+from paimon_nb.base import named_servers
 from paimon_nb.base.errors import PaimonError, UnsupportedOperation
 from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog.api import StoredFunction, StoredView
-from paimon_nb.format.types import Atomic, DataField
+from paimon_nb.format.types import DataField, parse_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-TEXT, INT = Atomic("STRING"), Atomic("INT")
+TEXT = parse_type("STRING")
 
 
 @pytest.fixture
@@ -169,3 +171,59 @@ def test_a_default_value_is_a_text(tmp_path: Path, spark) -> None:
         wb.run("UPDATE t SET v = DEFAULT WHERE id = 1")
         assert {r["v"] for r in wb.table("t").to_arrow().to_pylist()} <= {default, default.strip("'"), default[1:-1]}
         assert spark._jvm.java.lang.System.getProperty("canary") is None
+
+
+URL_OPTIONS = {
+    "a report of partitions": {"partition.mark-done-action": "http-report", "partition.mark-done-action.http.url": "{url}/done"},
+    "a catalog of Iceberg": {"metadata.iceberg.storage": "rest-catalog", "metadata.iceberg.rest.uri": "{url}", "metadata.iceberg.rest.token": "TOKEN-of-the-table"},
+    "a metastore": {"metadata.iceberg.storage": "hive-catalog", "metadata.iceberg.uri": "thrift://127.0.0.1:{port}"},
+    "settings of a metastore": {"metadata.iceberg.storage": "hive-catalog", "metadata.iceberg.hive-conf-dir": "{tmp}"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", URL_OPTIONS)
+def test_a_server_that_only_a_table_names_gets_no_request(tmp_path: Path, listener: Listener, kind: str) -> None:
+    """The writer of a table stores an address; whoever inserts rows would call it."""
+    (tmp_path / "hive-site.xml").write_text(
+        f"<configuration><property><name>hive.metastore.uris</name><value>thrift://127.0.0.1:{listener.server_port}</value></property></configuration>"
+    )
+    wb = paimon_nb.connect(str(tmp_path / "w"))
+    wb.run("CREATE TABLE t (id INT, dt STRING) PARTITIONED BY (dt) WITH ('bucket' = '-1')")
+    schema = tmp_path / "w/default.db/t/schema/schema-0"
+    stored = json.loads(schema.read_text())
+    named = {"{url}": listener.url, "{port}": str(listener.server_port), "{tmp}": str(tmp_path)}
+    options = dict(URL_OPTIONS[kind])
+    for mark, value in named.items():
+        options = {k: v.replace(mark, value) for k, v in options.items()}
+    stored["options"] |= options
+    schema.write_text(json.dumps(stored))
+
+    named_servers.forget_all()
+    wb = paimon_nb.connect(str(tmp_path / "w"))
+    wb.run("INSERT INTO t VALUES (1, 'a')")
+    with suppress(PaimonError):
+        wb.run("CALL sys.mark_partition_done('t', 'dt=a')")
+    assert listener.requests == []
+    assert listener.connections == 0
+    assert wb.table("t").count() == 1
+
+
+def test_a_server_that_the_user_names_gets_the_request(tmp_path: Path, listener: Listener) -> None:
+    address = f"{listener.url}/done"
+    text = (f"CREATE TABLE t (id INT, dt STRING) PARTITIONED BY (dt) WITH ('bucket' = '-1', 'partition.mark-done-action' = 'http-report', "
+            f"'partition.mark-done-action.http.url' = '{address}')")  # fmt: skip
+    wb = paimon_nb.connect(str(tmp_path / "w"))
+    wb.run(text)
+    wb.run("INSERT INTO t VALUES (1, 'a')")
+    wb.run("CALL sys.mark_partition_done('t', 'dt=a')")
+    assert listener.requests == ["/done"]
+    named_servers.forget_all()
+    later = paimon_nb.connect(str(tmp_path / "w"))
+    with pytest.raises(
+        UnsupportedOperation,
+        match=r"only the table's option 'partition\.mark-done-action\.http\.url' names this server",
+    ):
+        later.run("CALL sys.mark_partition_done('t', 'dt=a')")
+    allowed = paimon_nb.connect(str(tmp_path / "w"), options={"allowed-servers": listener.url})
+    allowed.run("CALL sys.mark_partition_done('t', 'dt=a')")
+    assert listener.requests == ["/done", "/done"]

@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.base.named_servers import check_is_named
 from paimon_nb.catalog.hive.client import Exists, HiveMetastoreClient, NotFound
 from paimon_nb.catalog.hive.hive_conf import hive_settings
 from paimon_nb.catalog.hive.hms_table import empty_storage, hive_column, new_entry
@@ -58,9 +59,18 @@ class IcebergInHive:
             BadOptionValue: no address of a metastore.
             Refused, SourceUnavailable, StoreError: the metastore does not accept it, or does not answer.
         """
+        self._check_server(store)
         client = HiveMetastoreClient.of(dict(self.settings), connections=1)
         for database in self.databases:
             self._register_in(client, database.lower(), store, stored_uri(path))
+
+    def _check_server(self, store: TableStore) -> None:
+        """Raise UnsupportedOperation if only the table's options name the metastore, also by a file with settings."""
+        options = TableOptions(store.schema.options)
+        if (uri := options.get(opt.METADATA_ICEBERG_URI)) is not None:
+            check_is_named(uri, store.name, opt.METADATA_ICEBERG_URI.key)
+        if (folder := options.get(opt.METADATA_ICEBERG_HIVE_CONF_DIR)) is not None:
+            check_is_named(folder, store.name, opt.METADATA_ICEBERG_HIVE_CONF_DIR.key)
 
     def _register_in(self, client: HiveMetastoreClient, database: str, store: TableStore, uri: str) -> None:
         table = self.table.lower()

@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from paimon_nb.base.errors import StoreError, UnsupportedOperation
 from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.base.named_servers import check_is_named
 from paimon_nb.catalog.rest.auth import BearerToken
 from paimon_nb.catalog.rest.authorizer import Anonymous
 from paimon_nb.catalog.rest.error_replies import NOT_IMPLEMENTED
@@ -263,10 +264,12 @@ def _connect(store: TableStore) -> _Service:
                 option=f"{REST_PREFIX}{key}",
             )
     parameters = {"warehouse": configured["warehouse"]} if "warehouse" in configured else {}
+    check_is_named(configured["uri"], store.name, f"{REST_PREFIX}uri")
     reply = _transport(configured).request(
         "GET", "/v1/config", params=parameters, repeatable=True, about="Iceberg catalog"
     )
     config = {**reply.get("defaults", {}), **configured, **reply.get("overrides", {})}
+    check_is_named(config["uri"], store.name, f"{REST_PREFIX}uri")  # the server may answer with another address
     prefix = config.get("prefix", "").strip("/")
     return _Service(_transport(config), f"/v1/{prefix}" if prefix else "/v1")
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from paimon_nb.base.errors import CatalogNotFound, InvalidName, TableNotFound
 from paimon_nb.base.identifier import Identifier
 from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.base.named_servers import name_servers
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.api import DEFAULT_DATABASE, Catalog
 from paimon_nb.options import find_option, without_prefix
@@ -274,6 +275,7 @@ class Session:
     def table(self, parts: tuple[str, ...], options: Mapping[str, str] | None = None) -> Table:
         """The Paimon table of a name, with the session's dynamic options and `options` on top."""
         if options:
+            name_servers(options)
             check_no_misspelled_options(options)
             check_values(options)
         found = self.find(parts)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.base.named_servers import name_servers
 from paimon_nb.base.redact import redact_options, remember_secrets
 from paimon_nb.session.core.result import Result, message_result, rows_result
 from paimon_nb.session.query.engine_choice import ENGINE_SETTINGS, check_engine_setting
@@ -100,6 +101,7 @@ def apply_setting(session: Session, key: str, value: str, text: str, span: Span)
     from paimon_nb.session.core.session import split_setting
 
     remember_secrets({key: value})
+    name_servers({key: value})
     notes: list[str] = []
     known = FLINK_SETTINGS.get(key)
     if key == MODE and value.lower() not in ("batch", "streaming", "automatic"):

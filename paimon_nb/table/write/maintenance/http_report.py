@@ -12,6 +12,7 @@ from urllib.error import URLError
 from urllib.request import Request, urlopen
 
 from paimon_nb.base.errors import BadOptionValue, SourceUnavailable
+from paimon_nb.base.named_servers import check_is_named
 from paimon_nb.base.redact import redact_text
 from paimon_nb.options import table as opt
 
@@ -24,7 +25,7 @@ _PATIENCE_S = 60.0
 def report_partition_done(store: TableStore, partition: str) -> None:
     """POST the partition ('dt=1/h=2/'), the table, its path and the table's own parameters as JSON.
 
-    Raises: BadOptionValue: no address. SourceUnavailable: the service does not answer {"result": "SUCCESS"}.
+    Raises: BadOptionValue: no address. UnsupportedOperation: only the table names the service. SourceUnavailable: the service does not answer {"result": "SUCCESS"}.
     """
     url = store.options.get(opt.PARTITION_MARK_DONE_ACTION_HTTP_URL)
     if not url or not url.lower().startswith(("http://", "https://")):
@@ -34,6 +35,7 @@ def report_partition_done(store: TableStore, partition: str) -> None:
             option=opt.PARTITION_MARK_DONE_ACTION_HTTP_URL.key,
             value=url,
         )
+    check_is_named(url, store.name, opt.PARTITION_MARK_DONE_ACTION_HTTP_URL.key)
     database = store.root.rsplit("/", 2)[-2].removesuffix(".db")
     body = {
         "params": store.options.get(opt.PARTITION_MARK_DONE_ACTION_HTTP_PARAMS),

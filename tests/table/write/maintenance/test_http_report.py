@@ -12,6 +12,7 @@ import pytest
 from write_kit import make_table, put
 
 from paimon_nb.base.errors import BadOptionValue, SourceUnavailable
+from paimon_nb.base.named_servers import name_servers
 from paimon_nb.table.write.maintenance.mark_done import mark_partitions_done
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ def service() -> Iterator[Service]:
 
 def table(tmp_path: Path, **options: str) -> TableStore:
     given = {"bucket": "-1", "partition.mark-done-action": "success-file, http-report"} | options
+    name_servers(options)  # as a statement of the user does
     store = make_table(f"{tmp_path}/shop.db/t", {"k": "INT", "dt": "STRING", "h": "INT"}, (), ["dt", "h"], **given)
     put(store, [{"k": 1, "dt": "a", "h": 1}])
     return store

@@ -1,0 +1,89 @@
+"""What others may decide: one test for each row of the table in SECURITY.md that has no test elsewhere."""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
+from adversary_kit import Listener
+from rest_server import RestServer
+
+import paimon_nb
+from paimon_nb.base.errors import PaimonError
+from paimon_nb.connectors.formats import open_decoder
+from paimon_nb.connectors.formats.api import FormatOptions
+from paimon_nb.format.types import DataField, parse_type
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+REPO = Path(__file__).parents[2]
+HOSTILE = [
+    "'; DROP TABLE t; --",
+    "<script>alert(1)</script>",
+    "${jndi:ldap://127.0.0.1/x}",
+    "../../etc/passwd",
+    "java.lang.System",
+    "{{7*7}}",
+]
+
+
+@pytest.fixture
+def listener() -> Iterator[Listener]:
+    with Listener() as server:
+        yield server
+        server.shutdown()
+
+
+def test_every_row_of_the_trust_table_names_a_test() -> None:
+    text = (REPO / "SECURITY.md").read_text()
+    rows = [
+        line
+        for line in text.partition("## Who is trusted with what")[2].partition("\n## ")[0].splitlines()
+        if line.startswith("| ")
+    ][1:]
+    assert [r.split("|")[1].strip() for r in rows][:3] == ["the user", "the notebook", "who writes a table"]
+    for row in rows:
+        named = re.findall(r"`(tests/[\w/]+\.py)::(test_\w+)`", row)
+        assert named, row
+        for file, test in named:
+            assert f"def {test}(" in (REPO / file).read_text(), (file, test)
+
+
+@pytest.mark.parametrize("kind", ["json", "csv"])
+def test_a_message_of_a_broker_is_a_value(kind: str) -> None:
+    fields = (DataField(0, "v", parse_type("STRING")),)
+    encoded = [json.dumps({"v": v}) if kind == "json" else '"' + v.replace('"', '""') + '"' for v in HOSTILE]
+    decoded = open_decoder(fields, FormatOptions(kind, {}), None).decode([e.encode() for e in encoded])
+    assert decoded.table.column("v").to_pylist() == HOSTILE
+
+
+def test_a_row_of_a_database_is_a_value(tmp_path: Path) -> None:
+    wb = paimon_nb.connect(str(tmp_path / "w"))
+    wb.create_table("t", pa.table({"id": range(len(HOSTILE)), "v": HOSTILE}), primary_key="id")
+    assert wb.run("SELECT v FROM t ORDER BY id").to_arrow().column("v").to_pylist() == HOSTILE
+    assert wb.tables() == ["t"]
+
+
+def test_a_catalog_server_cannot_send_requests_elsewhere(tmp_path: Path, listener: Listener) -> None:
+    """Neither its defaults nor its overrides change where the token goes."""
+    with RestServer(tmp_path / "w") as server:
+        server.token = "a-token-of-the-user"
+        hostile = {
+            "uri": listener.url,
+            "token": "other",
+            "token.path": "/etc/passwd",
+            "token.provider": "dlf",
+            "dlf.token-path": "/etc/passwd",
+            "header.Host": "x",
+        }
+        server.config = {"defaults": dict(hostile), "overrides": {**server.config["overrides"], **hostile}}
+        options = {k: v for k, v in server.options().items() if k not in ("type", "warehouse")}
+        with suppress(PaimonError), paimon_nb.connect("w", options=options) as wb:
+            wb.databases()
+    assert listener.requests == []
