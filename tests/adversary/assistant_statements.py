@@ -20,7 +20,7 @@ _PLACES = [
     "SELECT from_json('1', {}) AS x", "SELECT * FROM t TIMESTAMP AS OF ({})", "SELECT id FROM t WHERE id IN (SELECT {})",
     "SELECT * FROM (SELECT id FROM t) PIVOT (count(*) FOR id IN ({}))", "SELECT count(*) FILTER (WHERE {} = 'x') AS n FROM t",
     "SELECT if(false, {}, 'x') AS x", "FROM t |> WHERE {} = 'x'", "SELECT struct({} AS a).a AS x", "SELECT id FROM t TABLESAMPLE ({} ROWS)",
-    "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY {}) AS p FROM t", "SELECT /*+ REPARTITION({}) */ id FROM t",
+    "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY {}) AS p FROM t",
 ]  # fmt: skip
 _PATHS = ["{tmp}/secret", "file://{tmp}/secret", "file:{tmp}/secret", "{tmp}/*", "{tmp}/../{tmp}/secret", "/proc/self/environ", "/etc/passwd", "/etc/*",
           "{url}/secret", "s3a://bucket/secret", "{tmp}/link"]  # fmt: skip

@@ -14,7 +14,8 @@ from adversary_kit import Listener
 from rest_server import RestServer
 
 import paimon_nb
-from paimon_nb.base.errors import PaimonError
+from paimon_nb.base.errors import OutsideWarehouse, PaimonError
+from paimon_nb.catalog.rest.local_folders import check_local_folder
 from paimon_nb.connectors.formats import open_decoder
 from paimon_nb.connectors.formats.api import FormatOptions
 from paimon_nb.format.types import DataField, parse_type
@@ -87,3 +88,25 @@ def test_a_catalog_server_cannot_send_requests_elsewhere(tmp_path: Path, listene
         with suppress(PaimonError), paimon_nb.connect("w", options=options) as wb:
             wb.databases()
     assert listener.requests == []
+
+
+def test_a_server_elsewhere_names_no_local_folder(tmp_path: Path) -> None:
+    (tmp_path / "named").mkdir()
+    (tmp_path / "named/link").symlink_to(tmp_path)
+    options = {"warehouse": "w", "data-file.external-paths": f"{tmp_path}/named"}
+    away = "https://catalog.example.com"
+    for path in (
+        f"{tmp_path}/secret",
+        "/etc",
+        f"file://{tmp_path}",
+        f"FILE:{tmp_path}/x",
+        f"{tmp_path}/named/../secret",
+        f"{tmp_path}/named/link/x",
+        f"{tmp_path}/named2",
+    ):
+        with pytest.raises(OutsideWarehouse, match="which no option names"):
+            check_local_folder("table t", path, away, options)
+        check_local_folder("table t", path, "http://127.0.0.1:8080", options)
+    for path in (f"{tmp_path}/named/t", f"file://{tmp_path}/named/t", "s3://bucket/t", "oss://bucket/etc"):
+        check_local_folder("table t", path, away, options)
+    check_local_folder("table t", "/data/w/t", away, {"warehouse": "/data/w"})

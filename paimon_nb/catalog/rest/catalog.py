@@ -32,6 +32,7 @@ from paimon_nb.catalog.replacement import OtherTable, Replacement
 from paimon_nb.catalog.rest.api import RestApi, TableResponse, main_table
 from paimon_nb.catalog.rest.auth import authorizer_of
 from paimon_nb.catalog.rest.functions import function_json, parse_function
+from paimon_nb.catalog.rest.local_folders import check_local_folder
 from paimon_nb.catalog.rest.schema_changes import change_nodes
 from paimon_nb.catalog.rest.storage_tokens import TokenFileIO
 from paimon_nb.catalog.rest.transport import Timeouts, Transport
@@ -82,7 +83,11 @@ def open_rest_catalog(name: str, options: Mapping[str, str]) -> Catalog:
     transport = Transport(uri, authorizer_of(options, uri), without_prefix(options, _HEADER), timeouts)
     merged = RestApi(transport, None).merged_options(options)
     api = RestApi(replace(transport, headers=without_prefix(merged, _HEADER)), merged.get(opt.PREFIX.key))
-    return RestCatalog(name, merged, api)
+    key = opt.DATA_FILE_EXTERNAL_PATHS.key  # the user's alone: a server gives no access to places outside the tables
+    merged = {k: v for k, v in merged.items() if k != key} | ({key: options[key]} if key in options else {})
+    catalog = RestCatalog(name, merged, api)
+    catalog.options_of_user = dict(options)
+    return catalog
 
 
 class RestCatalog(Catalog):
@@ -101,6 +106,8 @@ class RestCatalog(Catalog):
     def __init__(self, name: str, options: Mapping[str, str], api: RestApi) -> None:
         self.name = check_name(name, "catalog")
         self.options = dict(options)
+        self.options_of_user: Mapping[str, str] = self.options
+        """The options without those of the server."""
         self.api = api
         self.warehouse = options.get("warehouse") or api.transport.uri
         self._data_token = bool(opt.DATA_TOKEN_ENABLED.read(options))
@@ -202,6 +209,7 @@ class RestCatalog(Catalog):
                 hint="the server must name an absolute path or a URI",
                 path=path,
             )
+        check_local_folder(f"table {name}", path, self.api.transport.uri, self.options_of_user)
         fs: FileIO = (
             TokenFileIO(self.api, name, path, self.options)
             if self._data_token and not served.is_external
