@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import UnsupportedOperation
-from paimon_nb.session.query.untrusted_text import check_reading_options
+from paimon_nb.session.query.hints import check_reading_options
 from paimon_nb.sql.parse import parse
 from paimon_nb.sql.session_functions import function_calls
 from paimon_nb.statements import Describe, Explain, Query, Show, ShowCreate, SparkCommand

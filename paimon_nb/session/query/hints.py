@@ -11,12 +11,26 @@ from paimon_nb.options import table as opt
 from paimon_nb.options.read import SCAN_PARTITIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from paimon_nb.session.core.session import Session
+    from paimon_nb.statements import TableRef
     from paimon_nb.table.read.predicate.model import Predicate
     from paimon_nb.table.read.store import TableStore
     from paimon_nb.table.tables.table import Table
+
+
+_READING_OPTIONS = frozenset(
+    o.key
+    for o in (
+        opt.BRANCH, opt.INCREMENTAL_BETWEEN, opt.INCREMENTAL_BETWEEN_SCAN_MODE, opt.INCREMENTAL_BETWEEN_TAG_TO_SNAPSHOT,
+        opt.INCREMENTAL_BETWEEN_TIMESTAMP, opt.INCREMENTAL_TO_AUTO_TAG, opt.SCAN_BUCKET, opt.SCAN_CREATION_TIME_MILLIS,
+        opt.SCAN_FALLBACK_BRANCH, opt.SCAN_FILE_CREATION_TIME_MILLIS, opt.SCAN_IGNORE_CORRUPT_FILES, opt.SCAN_IGNORE_LOST_FILES,
+        opt.SCAN_MODE, opt.SCAN_PLAN_SORT_PARTITION, opt.SCAN_SNAPSHOT_ID, opt.SCAN_TAG_NAME, opt.SCAN_TIMESTAMP,
+        opt.SCAN_TIMESTAMP_MILLIS, opt.SCAN_VERSION, opt.SCAN_WATERMARK,
+    )
+)  # fmt: skip
+"""Options that choose what is read of a table. Others could name files and servers, or be recorded: `consumer-id`."""
 
 
 def unknown_option_note(key: str) -> list[str]:
@@ -181,3 +195,14 @@ def partition_predicate(partitions: list[dict[str, Any]]) -> Predicate:
         return IsNull(column) if value is None else Compare(column, "=", value)
 
     return Or(tuple(And(tuple(equals(c, v) for c, v in p.items())) for p in partitions))
+
+
+def check_reading_options(tables: Iterable[TableRef], what: str) -> None:
+    """Raise UnsupportedOperation for an option in a hint that does more than choose what is read."""
+    for ref in tables:
+        for key in ref.options:
+            option = find_option(key) or READ_OPTIONS.get(key)
+            if (option.key if option is not None else key) not in (*_READING_OPTIONS, "scan.partitions"):
+                raise UnsupportedOperation(
+                    f"{what}: the option {key!r} is refused in a hint", hint="options of time travel are allowed", option=key
+                )  # fmt: skip

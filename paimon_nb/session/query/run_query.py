@@ -39,7 +39,7 @@ from paimon_nb.session.query.hints import (
 )
 from paimon_nb.session.query.stored_views import find_view, inside_view, is_inside_view
 from paimon_nb.session.query.unnest import analyse_with_unnest
-from paimon_nb.session.query.untrusted_text import analyse, check_reading_options, must_be_checked
+from paimon_nb.session.query.untrusted_text import analyse, must_be_checked
 from paimon_nb.sql.grammar.query import ROW_TRACKING_COLUMNS
 from paimon_nb.statements import CreateView, Query, Span, TableRef, TimestampAsOf, VersionAsOf
 from paimon_nb.syntax.lexer import tokens
@@ -262,8 +262,6 @@ def resolve_table_frame(
             return None
         if (stored := find_view(session, ref)) is not None:
             catalog, name, view, inside = stored
-            if view.query is not None:
-                check_reading_options(view.query.tables, f"view {name}")
             with inside_view(session, catalog, name):
                 return _view_frame(session, view, inside, None, hidden)
         try:

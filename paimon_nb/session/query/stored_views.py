@@ -7,6 +7,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import NameError_, SqlAnalysisError, UnsupportedFormat
+from paimon_nb.session.query.hints import check_reading_options
 from paimon_nb.sql import parse
 from paimon_nb.statements import CreateView, TableRef
 
@@ -23,7 +24,9 @@ _open: ContextVar[tuple[tuple[str, Identifier], ...]] = ContextVar("views that a
 def find_view(session: Session, ref: TableRef) -> tuple[str, Identifier, CreateView, str] | None:
     """Catalog, name, definition and text of the stored view that a reference names; None if there is none.
 
-    Raises: UnsupportedFormat: its query is not in a dialect of this product.
+    Raises:
+        UnsupportedFormat: its query is not in a dialect of this product.
+        UnsupportedOperation: a hint in it has an option that does more than choose what is read.
     """
     if ref.function is not None or ref.travel is not None:
         return None
@@ -46,6 +49,8 @@ def find_view(session: Session, ref: TableRef) -> tuple[str, Identifier, CreateV
             hint="create the view again with a query in Spark's or Flink's dialect",
             feature="view",
         )
+    if definition.query is not None:
+        check_reading_options(definition.query.tables, f"view {found.name}")
     return found.catalog.name, found.name, definition, text
 
 
