@@ -19,7 +19,7 @@ _SECRET_KEY = (
     r"|(keystore|truststore|ssl|tls|client|encryption|signing)[-._]([\w-]+[-._])*(key|keys|pem|certificate|certificates|chain)$"
     r"|(^|\.)headers?\.|x-amz-(signature|credential|security-token))"
 )
-_NOT_SECRET = r"(?i)(query-auth\.enabled|token[.-](provider|path|loader|ecs-[\w-]+|enabled)|(csv|text)\.headers?\.[\w.-]+|ssl\.(key|truststore|keystore)\.(type|location))$"
+_NOT_SECRET = r"(?i)(query-auth\.enabled|token[.-](provider|path|loader|ecs-[\w-]+|enabled)|(csv|text)\.headers?\.[\w.-]+|headers?\.(user-agent|accept[\w-]*|content-type|host|traceparent|x-request-id)|ssl\.(key|truststore|keystore)\.(type|location))$"
 _ASSIGNMENT = r"""(?P<key>'[^']*'|"[^"]*"|`[^`]*`|[\w.\-]+)(?P<mid>\s*(?:=>|=|:)\s*)(?P<value>'(?:[^']|'')*(?:'|$)|"[^"]*(?:"|$)|[^\s,)'"]+)"""
 _PAIR = r"""(?P<mid>[(,]\s*)(?P<key>'[^']*'|"[^"]*"|`[^`]*`|[\w.\-]+)(?P<space>\s+)(?P<value>'(?:[^']|'')*(?:'|$)|"[^"]*(?:"|$))"""
 """TBLPROPERTIES (password 'x'): Spark needs no `=`."""
@@ -37,7 +37,8 @@ _MIN_LENGTH, _MIN_INSIDE_WORDS = 6, 8
 """Shorter values are masked by name only; those of 6 and 7 characters are masked as whole words."""
 _MAX_KNOWN = 2_000
 _COMMON = frozenset(
-    {"anonymous", "bearer", "default", "disabled", "enabled", "localhost", "password", "private", "public", "secret", "simple", "unknown"}
+    {"anonymous", "bearer", "default", "disabled", "enabled", "hadoop", "localhost", "paimon", "password", "postgres", "private", "public", "secret",
+     "simple", "unknown", "warehouse"}
 )  # fmt: skip
 """Words that are no secret, whatever the option."""
 _known: dict[str, None] = {}

@@ -34,7 +34,7 @@ SECRET_KEYS = [
 PLAIN_KEYS = [
     "bucket", "bucket-key", "primary-key", "key.fields", "key.format", "csv.header", "token.provider", "token.path", "author", "full-text.tokenizer",
     "properties.bootstrap.servers", "properties.ssl.truststore.location", "properties.ssl.keystore.type", "query-auth.enabled", "bypass",
-    "sequence.field", "partition.timestamp-pattern", "rowkind.field", "design", "signal.table",
+    "header.User-Agent", "header.Accept", "sequence.field", "partition.timestamp-pattern", "rowkind.field", "design", "signal.table",
 ]  # fmt: skip
 
 
