@@ -117,8 +117,8 @@ def check(place: Path, listener: Listener, hostile: list[str], harmless: list[st
 
 def test_hostile_statements_are_refused_and_harmless_ones_answered(place: Path, listener: Listener) -> None:
     """A part of the lists; `make nightly` runs all."""
-    hostile = [s for statements in HOSTILE.values() for s in statements[:: max(2, len(statements) // 3)]]
-    check(place, listener, hostile, HARMLESS[::6])
+    hostile = [s for statements in HOSTILE.values() for s in statements[:: max(2, len(statements) // 2)]]
+    check(place, listener, hostile, HARMLESS[::8])
 
 
 @pytest.mark.nightly
