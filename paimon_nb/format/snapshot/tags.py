@@ -5,9 +5,10 @@ from __future__ import annotations
 import datetime as dt
 import posixpath
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.base.errors import AlreadyExists, CorruptFile, MissingFile, TagNotFound
+from paimon_nb.base.errors import AlreadyExists, CorruptFile, FormatError, MissingFile, TagNotFound
 from paimon_nb.base.identifier import check_name
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.registry import did_you_mean
@@ -74,6 +75,14 @@ class TagDirectory:
         files = self.fs.read_each([self.path(name) for name in names])
         # A tag without a file was deleted in the meantime.
         return [self._tag_of_file(name, data) for name, data in zip(names, files, strict=True) if data is not None]
+
+    def readable(self) -> list[Tag]:
+        """All tags whose files are not broken, sorted by name."""
+        found = []
+        for name in self.names():
+            with suppress(FormatError, TagNotFound):  # broken, or deleted in the meantime
+                found.append(self.get(name))
+        return found
 
     def create(
         self,

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from statistics import median
 from typing import TYPE_CHECKING
 
-from paimon_nb.base.errors import FormatError, PaimonError
+from paimon_nb.base.errors import FormatError, PaimonError, UnreadableTag
 from paimon_nb.base.identifier import Identifier
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data import read_data_file
@@ -20,6 +20,7 @@ from paimon_nb.table.read.live_files import by_bucket, live_entries, snapshot_ma
 from paimon_nb.table.read.split.split_reader import schema_and_system
 from paimon_nb.table.tables.inspect.formatting import bytes_text, partition_text
 from paimon_nb.table.write.maintenance.orphans import find_orphans
+from paimon_nb.table.write.maintenance.reachable import unreadable_tags
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -297,11 +298,27 @@ def _find_many_manifests(table_state: _TableState) -> Iterator[Finding]:
 
 
 def _find_orphan_files(table_state: _TableState) -> Iterator[Finding]:
-    orphans = find_orphans(table_state.store)
+    try:
+        orphans = find_orphans(table_state.store)
+    except UnreadableTag:
+        yield from _find_unreadable_tags(table_state)
+        return
+    except FormatError as error:
+        yield Finding("broken", "broken history", f"no file can be deleted: {str(error).splitlines()[0]}")
+        return
     if orphans:
         yield Finding(
             "slow", "orphan files", f"{len(orphans)} unreferenced files ({bytes_text(sum(o.size for o in orphans))})",
             f"CALL sys.remove_orphan_files('{table_state.name}')",
+        )  # fmt: skip
+
+
+def _find_unreadable_tags(table_state: _TableState) -> Iterator[Finding]:
+    for tag, error in unreadable_tags(table_state.store):
+        yield Finding(
+            "broken", "unreadable tag",
+            f"tag {tag}: {str(error).splitlines()[0]}; nothing expires until the tag is deleted",
+            f"CALL sys.delete_tag('{table_state.name}', '{tag.replace(chr(39), chr(39) * 2)}')",
         )  # fmt: skip
 
 

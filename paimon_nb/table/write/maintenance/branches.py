@@ -5,9 +5,10 @@ Data, manifests and indexes are shared by all branches, so only small metadata f
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from paimon_nb.base.errors import AlreadyExists, InvalidName, UnsupportedOperation
+from paimon_nb.base.errors import AlreadyExists, InvalidName, TagNotFound, UnsupportedOperation
 from paimon_nb.base.identifier import MAIN_BRANCH
 from paimon_nb.options import table as opt
 from paimon_nb.table.read.live_files import live_entries
@@ -16,6 +17,7 @@ from paimon_nb.table.write.maintenance.deletion_candidates import DeletionCandid
 from paimon_nb.table.write.maintenance.reachable import (
     changelog_entries,
     reachable_from_all_branches,
+    with_new_roots,
     without_changelog,
 )
 from paimon_nb.table.write.publish.changes import forget_last_commit
@@ -56,6 +58,10 @@ def create_branch(store: TableStore, name: str, tag: str | None = None, *, if_no
     for schema_id in reversed(store.schemas.ids()):
         if newest_schema is None or schema_id <= newest_schema:
             _copy_file(store, store.schemas.path(schema_id), f"{root}/schema/schema-{schema_id}")
+    if tag is not None and tag not in store.tags.names():
+        # It was deleted since it was read, maybe with its files: whoever deletes them looks for new branches first.
+        main.fs.delete_tree(root)
+        raise TagNotFound(f"tag {tag!r} was deleted while the branch was created", hint="use another tag", name=tag)
     return True
 
 
@@ -85,10 +91,9 @@ def delete_branch(store: TableStore, name: str) -> None:
         without_tags=branch.tags.names(),
         without_changelogs=branch.changelogs.ids(),
     )
-    paths = candidates.unused(used)
     branch.fs.delete_tree(branch.branch_root)
     forget_last_commit(branch)
-    delete_paths(branch, paths)
+    delete_paths(branch, candidates.unused(with_new_roots(used, store.on_branch(MAIN_BRANCH))))
 
 
 def check_no_fallback(store: TableStore, name: str) -> None:
@@ -154,12 +159,16 @@ def fast_forward(store: TableStore, name: str) -> None:
         candidates.add_entries(changelog_entries(main, snapshot))
         candidates.add_metadata(snapshot)
     # The branch itself stays, so everything that main takes from it is reachable through it.
-    paths = candidates.unused(reachable_from_all_branches(main, without_snapshots=replaced, without_tags=replaced_tags))
+    used = reachable_from_all_branches(main, without_snapshots=replaced, without_tags=replaced_tags)
     forget_last_commit(main)
     for snapshot_id in reversed(replaced):
         main.snapshots.delete(snapshot_id)
+    # Snapshots published on top of them since the listing are unreadable now; they count as replaced, too.
+    for snapshot_id in [i for i in main.snapshots.ids() if i >= first]:
+        main.snapshots.delete(snapshot_id)
     for tag in replaced_tags:
-        main.tags.delete(tag)
+        with suppress(TagNotFound):
+            main.tags.delete(tag)
     main.fs.delete(f"{main.branch_root}/snapshot/LATEST")
     taken = branch.schemas.ids()
     for schema_id in taken:
@@ -177,7 +186,7 @@ def fast_forward(store: TableStore, name: str) -> None:
         main.snapshots.write_latest_hint(newest)
     main.snapshots.write_earliest_hint(min(main.snapshots.ids()))
     publish_iceberg(main.on_branch(MAIN_BRANCH))
-    delete_paths(main, paths)
+    delete_paths(main, candidates.unused(with_new_roots(used, main)))
 
 
 def _check_schemas(

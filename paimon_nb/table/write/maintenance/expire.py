@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Self
 
 from paimon_nb.base import clock
-from paimon_nb.base.errors import BadOptionValue, MissingFile, SnapshotNotFound
+from paimon_nb.base.errors import BadOptionValue, FormatError, MissingFile, SnapshotNotFound
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.manifest import ADD, DELETE
 from paimon_nb.options import table as opt
@@ -19,6 +20,7 @@ from paimon_nb.table.write.maintenance.reachable import (
     prefetch_history,
     reachable_from_all_branches,
     reads_through_delta,
+    with_new_roots,
 )
 
 if TYPE_CHECKING:
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
 
     from paimon_nb.format.snapshot import Snapshot
     from paimon_nb.table.read.store import TableStore
+
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,23 +107,31 @@ def expire_snapshots(store: TableStore, limits: ExpireLimits | None = None) -> i
         store.changelogs.write_latest_hint(expired[-1].id)
     candidates = DeletionCandidates(store)
     for snapshot in expired:
-        candidates.add_entries(changelog_entries(store, snapshot))
-        candidates.add_metadata(snapshot)
-    for snapshot in expired:
-        following = _snapshot_or_none(store, snapshot.id + 1)
-        if following is not None:
-            candidates.add_entries(delta_entries(store, following, DELETE))
-        if following is None or not is_direct_successor(store, snapshot, following):
-            # A gap in the history (left by a fast-forward): no snapshot records what was deleted inside it.
-            candidates.add_entries(live_entries(store, snapshot))
-    paths = candidates.unused(reachable_from_all_branches(store, without_snapshots=ids))
+        try:
+            _add_files_of_expired(candidates, store, snapshot)
+        except FormatError as error:
+            # It cannot be read in any case, so it goes; of its files only what is known.
+            log.warning("files of expired snapshot %d of %s may stay as orphans: %s", snapshot.id, store.name, error)
+    used = reachable_from_all_branches(store, without_snapshots=ids)  # raises before anything is deleted
     store.snapshots.write_earliest_hint(end)
     for snapshot_id in ids:
         store.snapshots.delete(snapshot_id)
+    paths = candidates.unused(with_new_roots(used, store))
     delete_paths(store, paths)
     _clean_empty_directories(store, paths)
     publish_iceberg(store)
     return len(expired)
+
+
+def _add_files_of_expired(candidates: DeletionCandidates, store: TableStore, snapshot: Snapshot) -> None:
+    candidates.add_metadata(snapshot)
+    candidates.add_entries(changelog_entries(store, snapshot))
+    following = _snapshot_or_none(store, snapshot.id + 1)
+    if following is not None:
+        candidates.add_entries(delta_entries(store, following, DELETE))
+    if following is None or not is_direct_successor(store, snapshot, following):
+        # A gap in the history (left by a fast-forward): no snapshot records what was deleted inside it.
+        candidates.add_entries(live_entries(store, snapshot))
 
 
 def _first_retained(store: TableStore, limits: ExpireLimits, earliest: int, latest: int) -> int:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
-from paimon_nb.base.errors import MissingFile
+from paimon_nb.base.errors import FormatError, MissingFile, TagNotFound, UnreadableTag
 from paimon_nb.base.identifier import MAIN_BRANCH
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.manifest import (
@@ -27,7 +27,7 @@ from paimon_nb.table.read.live_files import live_file_names
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from paimon_nb.format.snapshot import Snapshot
+    from paimon_nb.format.snapshot import Snapshot, Tag
     from paimon_nb.table.read.store import TableStore
 
 
@@ -41,6 +41,8 @@ class Reachable:
     """Manifests, manifest lists and index manifests."""
     indexes: set[str] = field(default_factory=set)
     statistics: set[str] = field(default_factory=set)
+    roots: set[tuple[str, str, str]] = field(default_factory=set)
+    """(branch, name, delta manifest list) of the tags that were added, and (branch, '', '') of the branches."""
 
     def add_files(self, files: Iterable[DataFile]) -> None:
         for file in files:
@@ -78,6 +80,23 @@ def reachable_from_all_branches(
         _add_history(used, one, set(without_snapshots) if here else set())
         _add_tags(used, one, set(without_tags) if here else set())
         _add_changelogs(used, one, set(without_changelogs) if here else set())
+        used.roots.add((branch, "", ""))
+    return used
+
+
+def with_new_roots(used: Reachable, store: TableStore, *, without_tags: Iterable[str] = ()) -> Reachable:
+    """`used`, and what tags and branches need that were created since it was read.
+
+    To be called after roots were removed and before their files are deleted: a tag or branch that is created at the same
+    time is seen here, or does not find its snapshot when it looks again (`tags.create_tag`).
+    """
+    for branch in [MAIN_BRANCH, *store.branches.names()]:
+        here = branch == store.branch
+        one = store if here else store.on_branch(branch)
+        if (branch, "", "") not in used.roots:
+            _add_history(used, one, set())
+            _add_changelogs(used, one, set())
+        _add_tags(used, one, set(without_tags) if here else set())
     return used
 
 
@@ -91,13 +110,26 @@ def _add_history(used: Reachable, store: TableStore, removed_snapshots: set[int]
     prefetch_history(store, ids)
     for snapshot_id in ids:
         snapshot = store.snapshots.get(snapshot_id)
-        used.add_metadata(store, snapshot)
-        if previous is not None and is_direct_successor(store, previous, snapshot):
-            used.add_files(e.file for e in delta_entries(store, snapshot, ADD))
-        else:
-            used.add_live_files(store, snapshot)
-        used.add_files(e.file for e in changelog_entries(store, snapshot))
+        try:
+            used.add_metadata(store, snapshot)
+            if previous is not None and is_direct_successor(store, previous, snapshot):
+                used.add_files(e.file for e in delta_entries(store, snapshot, ADD))
+            else:
+                used.add_live_files(store, snapshot)
+            used.add_files(e.file for e in changelog_entries(store, snapshot))
+        except MissingFile as error:
+            raise _missing_file_of(store, snapshot, ids[-1], error) from error
         previous = snapshot
+
+
+def _missing_file_of(store: TableStore, snapshot: Snapshot, newest: int, error: MissingFile) -> MissingFile:
+    """The same error with the way out for a snapshot that is still there, and whose files cannot be deleted by expiry."""
+    way = (
+        f"CALL sys.expire_snapshots(`table` => '{store.name}', retain_max => {newest - snapshot.id}) removes it"
+        if snapshot.id < newest
+        else "CALL sys.remove_unexisting_files or a rollback to an earlier snapshot mends the table"
+    )
+    return MissingFile(error.facts["path"], hint=f"snapshot {snapshot.id} needs it; {way}", snapshot=snapshot.id)
 
 
 def prefetch_history(store: TableStore, ids: Iterable[int]) -> None:
@@ -133,10 +165,45 @@ def _manifest_names(store: TableStore, list_name: str) -> list[str]:
 
 
 def _add_tags(used: Reachable, store: TableStore, removed_tags: set[str]) -> None:
-    for tag in store.tags.all():
-        if tag.name not in removed_tags:
+    for tag in _all_tags(store, removed_tags):
+        root = store.branch, tag.name, tag.snapshot.delta_manifest_list
+        if tag.name in removed_tags or root in used.roots:
+            continue
+        try:
             used.add_metadata(store, without_changelog(tag.snapshot))
             used.add_live_files(store, tag.snapshot)
+        except FormatError as error:
+            raise UnreadableTag(store.name, tag.name, error) from error
+        used.roots.add(root)
+
+
+def _all_tags(store: TableStore, removed_tags: set[str]) -> Iterator[Tag]:
+    """Tags that stay. Raises UnreadableTag for a broken file."""
+    for name in store.tags.names():
+        if name in removed_tags:
+            continue
+        try:
+            yield store.tags.get(name)
+        except TagNotFound:
+            continue  # deleted in the meantime
+        except FormatError as error:
+            raise UnreadableTag(store.name, name, error) from error
+
+
+def unreadable_tags(store: TableStore) -> list[tuple[str, FormatError]]:
+    """Tags of this branch whose files are missing or broken, with what is wrong."""
+    found: list[tuple[str, FormatError]] = []
+    for name in store.tags.names():
+        try:
+            snapshot = without_changelog(store.tags.get(name).snapshot)
+            used = Reachable()
+            used.add_metadata(store, snapshot)
+            used.add_live_files(store, snapshot)
+        except TagNotFound:
+            continue
+        except FormatError as error:
+            found.append((name, error))
+    return found
 
 
 def _add_changelogs(used: Reachable, store: TableStore, removed_changelogs: set[int]) -> None:

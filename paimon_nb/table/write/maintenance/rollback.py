@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from paimon_nb.base.errors import SnapshotNotFound
+from paimon_nb.base.errors import FormatError, SnapshotNotFound, TagNotFound
 from paimon_nb.format.manifest import ADD
 from paimon_nb.table.read.live_files import live_entries
 from paimon_nb.table.write.iceberg import publish_iceberg
@@ -14,6 +16,7 @@ from paimon_nb.table.write.maintenance.reachable import (
     delta_entries,
     is_direct_successor,
     reachable_from_all_branches,
+    with_new_roots,
     without_changelog,
 )
 from paimon_nb.table.write.publish.changes import forget_last_commit
@@ -24,12 +27,15 @@ if TYPE_CHECKING:
     from paimon_nb.table.read.store import TableStore
 
 
+log = logging.getLogger(__name__)
+
+
 def rollback_to_snapshot(store: TableStore, snapshot_id: int) -> Snapshot:
     """Make `snapshot_id` the latest again; deletes newer snapshots, their tags and files. Raises SnapshotNotFound."""
     ids = store.snapshots.ids()
     if snapshot_id not in ids:
         span = f"available: snapshots {ids[0]} to {ids[-1]}" if ids else "the table has no snapshot yet"
-        held = [n for n in store.tags.names() if store.tags.get(n).snapshot.id == snapshot_id]
+        held = [t.name for t in store.tags.readable() if t.snapshot.id == snapshot_id]
         raise SnapshotNotFound(
             f"{store.name} has no snapshot {snapshot_id}",
             hint=f"tag {held[0]!r} retains it: roll back to the tag" if held else span,
@@ -75,27 +81,32 @@ def _delete_newer_than(store: TableStore, target: Snapshot) -> None:
     stays = store.snapshots.is_same_commit(target)
     newer = [i for i in store.snapshots.ids() if i > target.id or (i == target.id and not stays)]
     newer_logs = [i for i in store.changelogs.ids() if i > target.id]
-    newer_tags = [n for n in store.tags.names() if store.tags.get(n).snapshot.id > target.id]
+    newer_tags = [t.name for t in store.tags.readable() if t.snapshot.id > target.id]
     candidates = DeletionCandidates(store)
     previous = None
     for snapshot_id in newer:
         snapshot = store.snapshots.get(snapshot_id)
-        if previous is not None and is_direct_successor(store, previous, snapshot):
-            candidates.add_entries(e for e in delta_entries(store, snapshot) if e.kind == ADD)
-        else:
-            # It may retain files of other snapshots that expired between it and the target.
-            candidates.add_entries(live_entries(store, snapshot))
-        candidates.add_entries(changelog_entries(store, snapshot))
-        candidates.add_metadata(snapshot)
+        with suppress(FormatError):  # of a snapshot that cannot be read, the rest of the files stays
+            candidates.add_metadata(snapshot)
+            candidates.add_entries(changelog_entries(store, snapshot))
+            if previous is not None and is_direct_successor(store, previous, snapshot):
+                candidates.add_entries(e for e in delta_entries(store, snapshot) if e.kind == ADD)
+            else:
+                # It may retain files of other snapshots that expired between it and the target.
+                candidates.add_entries(live_entries(store, snapshot))
         previous = snapshot
     for name in newer_tags:
-        snapshot = store.tags.get(name).snapshot
-        candidates.add_entries(live_entries(store, snapshot))
-        candidates.add_metadata(without_changelog(snapshot))
-    used = reachable_from_all_branches(
-        store, without_snapshots=newer, without_tags=newer_tags, without_changelogs=newer_logs
-    )
-    paths = candidates.unused(used)
+        with suppress(FormatError, TagNotFound):  # of a tag whose files are missing, none is deleted
+            snapshot = store.tags.get(name).snapshot
+            candidates.add_entries(live_entries(store, snapshot))
+            candidates.add_metadata(without_changelog(snapshot))
+    try:
+        used = reachable_from_all_branches(
+            store, without_snapshots=newer, without_tags=newer_tags, without_changelogs=newer_logs
+        )
+    except FormatError as error:
+        log.warning("files of the removed snapshots of %s stay: %s", store.name, error)
+        used = None
     forget_last_commit(store)
     for snapshot_id in reversed(newer):
         if snapshot_id == target.id:
@@ -108,7 +119,11 @@ def _delete_newer_than(store: TableStore, target: Snapshot) -> None:
     store.snapshots.write_latest_hint(target.id)
     for changelog_id in reversed(newer_logs):
         store.changelogs.delete(changelog_id)
-    for name in newer_tags:
-        store.tags.delete(name)
+    # Tags of removed snapshots, also those that were created since the first look.
+    for tag in store.tags.readable():
+        if tag.snapshot.id > target.id:
+            with suppress(TagNotFound):
+                store.tags.delete(tag.name)
     publish_iceberg(store)
-    delete_paths(store, paths)
+    if used is not None:
+        delete_paths(store, candidates.unused(with_new_roots(used, store)))

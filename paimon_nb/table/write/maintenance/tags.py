@@ -1,12 +1,16 @@
-"""Tags: create, replace, rename, delete, expire. Source: docs/spec/format.md section 15; docs/spec/merge-semantics.md section 7."""
+"""Tags: create, replace, rename, delete, expire. A tag can always be deleted, whatever is missing or broken.
+
+Source: docs/spec/format.md section 15; docs/spec/merge-semantics.md section 7."""
 
 from __future__ import annotations
 
+import logging
+from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from paimon_nb.base import clock
-from paimon_nb.base.errors import AlreadyExists, InvalidName, SnapshotNotFound
+from paimon_nb.base.errors import AlreadyExists, FormatError, InvalidName, SnapshotNotFound, TagNotFound
 from paimon_nb.base.identifier import check_name
 from paimon_nb.format.metadata_json import java_json
 from paimon_nb.options import table as opt
@@ -19,6 +23,9 @@ from paimon_nb.table.write.maintenance.reachable import reachable_from_all_branc
 if TYPE_CHECKING:
     from paimon_nb.format.snapshot import Snapshot, Tag
     from paimon_nb.table.read.store import TableStore
+
+
+log = logging.getLogger(__name__)
 
 
 def create_tag(
@@ -44,6 +51,10 @@ def create_tag(
         raise AlreadyExists(f"tag {name!r} already exists", hint="delete it first, or CALL sys.replace_tag", name=name)
     snapshot = pick_snapshot(store, snapshot_id)
     _write_tag(store, name, snapshot, retained_ms)
+    if not _is_still_retained(store, name, snapshot):
+        with suppress(TagNotFound):
+            store.tags.delete(name)
+        raise _removed_meanwhile(store, snapshot)
     return snapshot
 
 
@@ -55,22 +66,63 @@ def replace_tag(
     snapshot = pick_snapshot(store, snapshot_id) if snapshot_id is not None else old.snapshot
     # Not by id: after a fast-forward or a rollback two histories may use the same ids.
     same = snapshot.delta_manifest_list == old.snapshot.delta_manifest_list
-    candidates = DeletionCandidates(store) if same else _files_of_tag(store, old)
     _write_tag(store, name, snapshot, retained_ms, replace=True)  # one step: the tag always exists
-    delete_paths(store, candidates.unused(reachable_from_all_branches(store)) if not same else [])
+    if not same:
+        if not _is_still_retained(store, name, snapshot):
+            store.tags.create(name, old.snapshot, old.create_time, old.retained_ms, replace=True)
+            raise _removed_meanwhile(store, snapshot)
+        _delete_files_of(store, old)
     return snapshot
 
 
 def delete_tag(store: TableStore, name: str, *, if_exists: bool = False) -> bool:
-    """Delete a tag and the files that nothing else uses. Raises TagNotFound."""
+    """Delete a tag and the files that nothing else uses. Raises TagNotFound.
+
+    The tag goes first. Its files stay, and a warning says so, if a missing or broken file keeps it from knowing which ones are unused.
+    """
     if if_exists and name not in store.tags.names():
         return False
-    tag = store.tags.get(name)
-    paths = _only_needed_by(store, name, tag)
+    try:
+        tag = store.tags.get(name)
+    except FormatError as error:
+        log.warning("tag %r of %s is deleted, its files stay: %s", name, store.name, error)
+        tag = None
     store.tags.delete(name)
     publish_iceberg(store)
-    delete_paths(store, paths)
+    if tag is not None:
+        _delete_files_of(store, tag)
     return True
+
+
+def _delete_files_of(store: TableStore, tag: Tag) -> None:
+    """Delete the files that only a removed tag used."""
+    try:
+        candidates = _files_of_tag(store, tag)
+        paths = candidates.unused(reachable_from_all_branches(store))
+    except FormatError as error:
+        log.warning("files of tag %r of %s stay, remove_orphan_files can delete them: %s", tag.name, store.name, error)
+        return
+    delete_paths(store, paths)
+
+
+def _is_still_retained(store: TableStore, name: str, snapshot: Snapshot) -> bool:
+    """Whether a snapshot, or another tag of it, is still there after tag `name` was written.
+
+    An expiry or a rollback at the same time removes the snapshot first and looks for new tags then (`with_new_roots`): one of the
+    two sees the other.
+    """
+    if store.versions is not None or store.snapshots.is_same_commit(snapshot):
+        return True
+    others = (t for t in store.tags.readable() if t.name != name)
+    return any(t.snapshot.delta_manifest_list == snapshot.delta_manifest_list for t in others)
+
+
+def _removed_meanwhile(store: TableStore, snapshot: Snapshot) -> SnapshotNotFound:
+    return SnapshotNotFound(
+        f"{store.name}: snapshot {snapshot.id} was removed while it was tagged; there is no such tag",
+        hint="an expiry or a rollback ran at the same time; tag a newer snapshot",
+        snapshot=snapshot.id,
+    )
 
 
 def rename_tag(store: TableStore, name: str, to: str) -> None:
@@ -87,9 +139,8 @@ def expire_tags(store: TableStore, older_than_ms: int | None = None) -> list[str
     """Delete expired tags (or those created before `older_than_ms`). Returns their names."""
     now = clock.now_ms()
     expired = []
-    for name in store.tags.names():
-        tag = store.tags.get(name)
-        created = _created_ms(tag)
+    for tag in store.tags.readable():
+        name, created = tag.name, _created_ms(tag)
         late = tag.retained_ms is not None and created is not None and created + tag.retained_ms < now
         old = older_than_ms is not None and created is not None and created < older_than_ms
         if late or old:
@@ -107,10 +158,9 @@ def pick_snapshot(store: TableStore, snapshot_id: int | None) -> Snapshot:
         return newest
     if snapshot_id in store.snapshots.ids():
         return store.snapshots.get(snapshot_id)
-    for name in store.tags.names():
-        held = store.tags.get(name).snapshot
-        if held.id == snapshot_id:
-            return held
+    for tag in store.tags.readable():
+        if tag.snapshot.id == snapshot_id:
+            return tag.snapshot
     ids = store.snapshots.ids()
     span = f"available: snapshots {ids[0]} to {ids[-1]}" if ids else "the table has no snapshot yet"
     raise SnapshotNotFound(f"{store.name} has no snapshot {snapshot_id}", hint=span, snapshot=snapshot_id)
@@ -136,11 +186,6 @@ def _write_tag(
         content = java_json({"creationTime": now, "modificationTime": now})
         store.fs.overwrite(f"{store.branch_root}/tag/tag-success-file/{name}_SUCCESS", content)
     publish_iceberg(store)
-
-
-def _only_needed_by(store: TableStore, name: str, tag: Tag) -> list[str]:
-    """Paths that are unreachable once this tag is deleted."""
-    return _files_of_tag(store, tag).unused(reachable_from_all_branches(store, without_tags=[name]))
 
 
 def _files_of_tag(store: TableStore, tag: Tag) -> DeletionCandidates:
