@@ -181,18 +181,6 @@ class MissingFile(FormatError):
         )
 
 
-class UnreadableTag(FormatError):
-    """A tag whose files are missing or broken: it is not known which other files it needs. Facts: `tag`, `path`."""
-
-    def __init__(self, table: str, tag: str, error: PaimonError) -> None:
-        super().__init__(
-            f"tag {tag!r} of {table} cannot be read: {str(error).splitlines()[0]}",
-            hint=f"CALL sys.delete_tag('{table}', '{tag}') removes the tag; until then no file of the table is deleted",
-            tag=tag,
-            path=error.facts.get("path", ""),
-        )
-
-
 class NewerFormat(FormatError):
     """A file of a version that this release does not know. Facts: `path`, `number`, `newest`."""
 

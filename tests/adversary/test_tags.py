@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
 
 import paimon_nb
-from paimon_nb.base.errors import PaimonError, SnapshotNotFound, UnreadableTag
+from paimon_nb.base.errors import AlreadyExists, FormatError, SnapshotNotFound, TagNotFound
 from paimon_nb.fs import LocalFileIO
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def test_a_broken_tag_can_be_deleted(tmp_path, way, statement):
 def test_a_broken_tag_stops_deletions_of_files_and_nothing_else(tmp_path, way):
     wb = broken(tmp_path, way)
     for stopped in ("expire_snapshots(`table` => 't', retain_max => 1, retain_min => 1)", "remove_orphan_files('t')"):
-        with pytest.raises(UnreadableTag, match="tag 'tag1' of t cannot be read") as caught:
+        with pytest.raises(FormatError, match="tag 'tag1' of t cannot be read") as caught:
             wb.run(f"CALL sys.{stopped}")
         assert "CALL sys.delete_tag('t', 'tag1') removes the tag" in caught.value.hint
     (finding,) = wb.table("t").health()
@@ -157,7 +158,5 @@ def _before(act: Callable[[], None], call: Callable[..., Any]) -> Callable[..., 
 
 
 def _allowed_to_fail(wb: Workbench, statement: str) -> None:
-    try:
+    with suppress(SnapshotNotFound, TagNotFound, AlreadyExists):
         wb.run(statement)
-    except PaimonError as error:
-        assert isinstance(error, SnapshotNotFound) or "exist" in str(error) or "no tag" in str(error), error

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from statistics import median
 from typing import TYPE_CHECKING
 
-from paimon_nb.base.errors import FormatError, PaimonError, UnreadableTag
+from paimon_nb.base.errors import FormatError, PaimonError
 from paimon_nb.base.identifier import Identifier
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data import read_data_file
@@ -300,10 +300,10 @@ def _find_many_manifests(table_state: _TableState) -> Iterator[Finding]:
 def _find_orphan_files(table_state: _TableState) -> Iterator[Finding]:
     try:
         orphans = find_orphans(table_state.store)
-    except UnreadableTag:
-        yield from _find_unreadable_tags(table_state)
-        return
     except FormatError as error:
+        if "tag" in error.facts:
+            yield from _find_unreadable_tags(table_state)
+            return
         yield Finding("broken", "broken history", f"no file can be deleted: {str(error).splitlines()[0]}")
         return
     if orphans:

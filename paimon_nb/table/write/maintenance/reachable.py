@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
-from paimon_nb.base.errors import FormatError, MissingFile, TagNotFound, UnreadableTag
+from paimon_nb.base.errors import FormatError, MissingFile, TagNotFound, error_of_kind
 from paimon_nb.base.identifier import MAIN_BRANCH
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.manifest import (
@@ -27,6 +27,7 @@ from paimon_nb.table.read.live_files import live_file_names
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from paimon_nb.base.errors import PaimonError
     from paimon_nb.format.snapshot import Snapshot, Tag
     from paimon_nb.table.read.store import TableStore
 
@@ -173,12 +174,22 @@ def _add_tags(used: Reachable, store: TableStore, removed_tags: set[str]) -> Non
             used.add_metadata(store, without_changelog(tag.snapshot))
             used.add_live_files(store, tag.snapshot)
         except FormatError as error:
-            raise UnreadableTag(store.name, tag.name, error) from error
+            raise _of_tag(store, tag.name, error) from error
         used.roots.add(root)
 
 
+def _of_tag(store: TableStore, name: str, error: FormatError) -> PaimonError:
+    """The same error with the tag (fact `tag`) that needs the file, and the way out."""
+    return error_of_kind(
+        type(error),
+        f"tag {name!r} of {store.name} cannot be read: {error.message}",
+        f"CALL sys.delete_tag('{store.name}', '{name}') removes the tag; until then no file of the table is deleted",
+        {**error.facts, "tag": name},
+    )
+
+
 def _all_tags(store: TableStore, removed_tags: set[str]) -> Iterator[Tag]:
-    """Tags that stay. Raises UnreadableTag for a broken file."""
+    """Tags that stay. Raises FormatError for a broken file."""
     for name in store.tags.names():
         if name in removed_tags:
             continue
@@ -187,7 +198,7 @@ def _all_tags(store: TableStore, removed_tags: set[str]) -> Iterator[Tag]:
         except TagNotFound:
             continue  # deleted in the meantime
         except FormatError as error:
-            raise UnreadableTag(store.name, name, error) from error
+            raise _of_tag(store, name, error) from error
 
 
 def unreadable_tags(store: TableStore) -> list[tuple[str, FormatError]]:
