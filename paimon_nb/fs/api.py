@@ -148,6 +148,15 @@ class FileIO(ABC):
         """
         return self
 
+    def check_pinned(self) -> None:  # noqa: B027  nothing to check without a pin
+        """Raise TableReplaced if the pinned directory is not at its path any more."""
+
+    def check_after_put(self) -> None:  # noqa: B027  most put in one step, or not at all
+        """After `sync_and_put_if_absent` returned True: raise TableReplaced if the file may not be in the pinned directory.
+
+        The caller then deletes the file. Only an object store, which has no directories, needs this.
+        """
+
     @abstractmethod
     def read(self, path: str) -> bytes:
         """The whole file."""

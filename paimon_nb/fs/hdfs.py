@@ -14,9 +14,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from paimon_nb.base.errors import EnvironmentError_, MissingFile, StoreError
+from paimon_nb.base.errors import EnvironmentError_, MissingFile, StoreError, TableReplaced
 from paimon_nb.base.override import override
-from paimon_nb.fs.api import FileIO, FileStatus, OutputFile
+from paimon_nb.fs.api import DirectoryPin, FileIO, FileStatus, OutputFile, is_immutable
 from paimon_nb.options import TableOptions
 from paimon_nb.options import catalog as opt
 
@@ -35,6 +35,7 @@ class HdfsFileIO(FileIO):
 
     def __init__(self, settings: Mapping[str, str], conf_dir: str | None = None) -> None:
         self._settings, self._conf_dir = tuple(sorted(settings.items())), conf_dir
+        self._pin: DirectoryPin | None = None
 
     @classmethod
     def of(cls, options: Mapping[str, str]) -> HdfsFileIO:
@@ -44,6 +45,31 @@ class HdfsFileIO(FileIO):
         plain = {k.removeprefix("hadoop."): v for k, v in options.items()}
         settings = {k: v for k, v in plain.items() if k.startswith(("dfs.", "fs.")) and not k.startswith("fs.s3")}
         return cls(settings, TableOptions(options).get(opt.HADOOP_CONF_DIR) or None)
+
+    def pinned(self, pin: DirectoryPin) -> HdfsFileIO:
+        view = HdfsFileIO(dict(self._settings), self._conf_dir)
+        view._pin = pin
+        return view
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, HdfsFileIO) and (self._settings, self._conf_dir) == (other._settings, other._conf_dir)
+
+    def __hash__(self) -> int:
+        return hash((self._settings, self._conf_dir))
+
+    def check_pinned(self) -> None:
+        pin = self._pin
+        if pin is None:
+            return
+        try:
+            now = self.read(f"{pin.root}/{pin.marker}")
+        except MissingFile:
+            raise pin.replaced(None) from None
+        if now != pin.content:
+            raise pin.replaced(now)
+
+    def _guards(self, path: str) -> bool:
+        return self._pin is not None and self._pin.guards(path)
 
     # -- reading
 
@@ -86,6 +112,15 @@ class HdfsFileIO(FileIO):
             return False
         hidden = self._write_hidden_file(path, data)
         client, inside = self._client_and_path(path)
+        if self._guards(path):
+            # The hidden file is in the directory whose marker is looked at, and the rename fails without it: a directory that is
+            # renamed takes it along.
+            try:
+                self.check_pinned()
+            except TableReplaced:
+                with suppress(Exception):
+                    client.delete(hidden, False)
+                raise
         try:
             client.rename(hidden, inside, False)
             return True
@@ -105,8 +140,9 @@ class HdfsFileIO(FileIO):
         client, inside = self._client_and_path(path)
         folder, name = posixpath.split(inside)
         hidden = posixpath.join(folder, f".{name}.{uuid.uuid4().hex}{_TEMPORARY_SUFFIX}")
+        self._make_parents(path)
         try:
-            with client.create(hidden, _write_options(overwrite=False)) as out:
+            with client.create(hidden, _write_options(overwrite=False, create_parent=not self._guards(path))) as out:
                 out.write(data)
                 out.hsync()
         except Exception as error:
@@ -118,7 +154,13 @@ class HdfsFileIO(FileIO):
         hidden = self._write_hidden_file(path, data)
         client, inside = self._client_and_path(path)
         try:
+            if self._guards(path):
+                self.check_pinned()
             client.rename(hidden, inside, True)
+        except TableReplaced:
+            with suppress(Exception):
+                client.delete(hidden, False)
+            raise
         except Exception as error:
             with suppress(Exception):
                 client.delete(hidden, False)
@@ -126,8 +168,10 @@ class HdfsFileIO(FileIO):
 
     def create(self, path: str) -> OutputFile:
         client, inside = self._client_and_path(path)
+        self._make_parents(path)
         try:
-            return _HdfsOutput(client, inside, client.create(inside, _write_options(overwrite=False)))
+            options = _write_options(overwrite=False, create_parent=not self._guards(path))
+            return _HdfsOutput(client, inside, client.create(inside, options))
         except FileExistsError:
             raise
         except Exception as error:
@@ -135,13 +179,38 @@ class HdfsFileIO(FileIO):
                 raise FileExistsError(path) from None
             raise _store_error("create", path, error) from None
 
+    def _make_parents(self, path: str) -> None:
+        """Make the directories between the pinned one and a file one by one: the pinned one itself is never made."""
+        if self._pin is None or not self._guards(path):
+            return
+        folder = posixpath.dirname(path)
+        if self.exists(folder):
+            return
+        below = self._pin.path_below(folder) or ""
+        made = self._pin.root
+        if not self.exists(made):
+            raise self._pin.replaced(None)
+        for segment in filter(None, below.split("/")):
+            made = f"{made}/{segment}"
+            client, inside = self._client_and_path(made)
+            try:
+                client.mkdirs(inside, 0o755, False)
+            except Exception as error:
+                if not self.exists(made):
+                    self.check_pinned()
+                    raise _store_error("make", made, error) from None
+
     def delete(self, path: str) -> bool:
         client, inside = self._client_and_path(path)
+        if self._guards(path) and not is_immutable(path):
+            self.check_pinned()
         info = self._status_or_none(path)
         return info is not None and not info.isdir and bool(client.delete(inside, False))
 
     def delete_tree(self, path: str) -> None:
         client, inside = self._client_and_path(path)
+        if self._guards(path) and self._pin is not None and path != self._pin.root:
+            self.check_pinned()
         with suppress(FileNotFoundError):
             client.delete(inside, True)
 
@@ -239,10 +308,10 @@ class _HdfsOutput(OutputFile):
         return self._done
 
 
-def _write_options(*, overwrite: bool) -> Any:
+def _write_options(*, overwrite: bool, create_parent: bool = True) -> Any:
     from hdfs_native import WriteOptions
 
-    return WriteOptions(overwrite=overwrite, create_parent=True)
+    return WriteOptions(overwrite=overwrite, create_parent=create_parent)
 
 
 @cache

@@ -63,6 +63,11 @@ class LocalFileIO(FileIO):
         view._pin = pin
         return view
 
+    def check_pinned(self) -> None:
+        if self._pin is not None:
+            with self._opened_pin():
+                pass
+
     def read(self, path: str) -> bytes:
         with _translated_os_errors(path), open(path, "rb") as file:
             return file.read()

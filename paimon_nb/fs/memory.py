@@ -29,6 +29,10 @@ class MemoryFileIO(FileIO):
         view._pin = pin
         return view
 
+    def check_pinned(self) -> None:
+        if self._pin is not None:
+            self._check_pin(f"{self._pin.root}/")
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, MemoryFileIO) and other.__dict__ is self.__dict__
 

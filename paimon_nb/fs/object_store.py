@@ -12,13 +12,14 @@ from collections import deque
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from dataclasses import field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from paimon_nb.base.errors import MissingFile, StoreError
+from paimon_nb.base.errors import MissingFile, StoreError, TableReplaced
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.override import override
-from paimon_nb.fs.api import FileIO, FileStatus, OutputFile, is_immutable
+from paimon_nb.fs.api import DirectoryPin, FileIO, FileStatus, OutputFile, is_immutable
 from paimon_nb.fs.object_cache import MAX_BYTES, SMALL_BYTES, ObjectCache
 from paimon_nb.fs.s3_client import REQUESTS_AT_ONCE, S3Settings, arrow_store, client
 
@@ -30,7 +31,13 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 _TOKEN = "put-token"
 """Metadata that identifies our object: distinguishes a lost reply from a lost race."""
+_PIN = "directory"
+"""Metadata of objects that are not unique by name: the directory, by a digest of its marker, for which they were written."""
 _CLAIM = ".moving"
+_MARKERS = ("schema/schema-0", "_paimon/schema/schema-0")
+"""What makes a directory that of a table. It goes first when a directory is moved or deleted, and comes last at the target."""
+_LAST_COPIED = ("snapshot/", "changelog/", "tag/", "branch/", "consumer/")
+"""They name other files, which must be at the target before."""
 _SMALL_OBJECT_BYTES = 1 << 18
 """Files up to this size are moved by a conditional put, larger ones by a server-side copy."""
 _PART = 16 << 20
@@ -64,7 +71,11 @@ class S3FileIO(FileIO):
     """`s3://bucket/key` and `s3a://bucket/key`. Picklable with its settings; each process opens its own connections."""
 
     settings: S3Settings
+    pin: DirectoryPin | None = field(default=None, compare=False)
     is_object_store = True
+
+    def pinned(self, pin: DirectoryPin) -> S3FileIO:
+        return replace(self, pin=pin)
 
     def read(self, path: str) -> bytes:
         if is_immutable(path):
@@ -133,10 +144,86 @@ class S3FileIO(FileIO):
     def put_if_absent(self, path: str, data: bytes) -> bool:
         token = uuid.uuid4().hex
         with _translate_errors(path):
-            if self._put_object(path, bytes(data), token):
-                return True
-            # The client repeats a request whose reply was lost; then the existing object is our own.
-            return self._holds_token(path, token)
+            made = self._put_unless_ours(path, bytes(data), token)
+            if made and self._guards(path):
+                self._check_directory(path, token)
+            return made
+
+    @override
+    def sync_and_put_if_absent(self, named: Iterable[str], path: str, data: bytes) -> bool:
+        """`put_if_absent` of a snapshot: the caller does other things while `check_after_put` waits for the reply."""
+        with _translate_errors(path):
+            return self._put_unless_ours(path, bytes(data), uuid.uuid4().hex)
+
+    def check_after_put(self) -> None:
+        self.check_pinned()
+
+    def _put_unless_ours(self, path: str, data: bytes, token: str) -> bool:
+        """Put an object unless the name is taken by one of the same directory."""
+        made = self._put_once(path, data, token)
+        if not made and self._guards(path) and self._remove_foreign(path):
+            made = self._put_once(path, data, token)
+        return made
+
+    def _put_once(self, path: str, data: bytes, token: str) -> bool:
+        if self._put_object(path, data, token):
+            return True
+        # The client repeats a request whose reply was lost; then the existing object is our own.
+        return self._holds_token(path, token)
+
+    # -- the pinned directory: a prefix is no directory, so what was written too late is taken back
+
+    def _guards(self, path: str) -> bool:
+        return self.pin is not None and not is_immutable(path) and self.pin.guards(path)
+
+    def _metadata(self, path: str, token: str) -> dict[str, str]:
+        return {_TOKEN: token, **({_PIN: _digest(self.pin.content)} if self.pin and self._guards(path) else {})}
+
+    def check_pinned(self) -> None:
+        if self.pin is not None:
+            now = self._read_or_none(f"{self.pin.root}/{self.pin.marker}")
+            if now != self.pin.content:
+                raise self.pin.replaced(now)
+
+    def _check_directory(self, path: str, token: str) -> None:
+        """After a put: raise TableReplaced, without the object, if the directory was moved or deleted before.
+
+        Who moves or deletes a directory removes its marker first and lists its objects then: one of the two sees the other.
+        """
+        try:
+            self.check_pinned()
+        except TableReplaced:
+            found = self._head_object(path)
+            if found is not None and found.get("Metadata", {}).get(_TOKEN) == token:
+                self._delete_unchanged(path, found["ETag"])
+            raise
+
+    def _is_foreign(self, found: Mapping[str, Any]) -> bool:
+        """Whether an object below the pinned directory was written for one that was at its path before, by a writer that then died."""
+        written_for = found.get("Metadata", {}).get(_PIN)
+        return self.pin is not None and written_for is not None and written_for != _digest(self.pin.content)
+
+    def _remove_foreign(self, path: str) -> bool:
+        """Delete an object that was written for another directory. Returns whether the name is free now."""
+        found = self._head_object(path)
+        if found is None:
+            return True
+        if not self._is_foreign(found):
+            return False
+        self.check_pinned()  # or ours is the one that is gone
+        self._delete_unchanged(path, found["ETag"])
+        return True
+
+    def _delete_unchanged(self, path: str, etag: str) -> None:
+        from botocore.exceptions import ParamValidationError
+
+        try:
+            self._client.delete_object(**_bucket_and_key(path), IfMatch=etag)
+        except ParamValidationError:  # a client before conditional deletes
+            self._client.delete_object(**_bucket_and_key(path))
+        except self._client.exceptions.ClientError as error:
+            if _http_status(error) not in (404, 412):
+                raise
 
     def _holds_token(self, path: str, token: str) -> bool:
         """Whether the object is the one that was put with this token."""
@@ -150,10 +237,11 @@ class S3FileIO(FileIO):
             _OBJECTS.put((self.settings, path), data)
         return made
 
-    def _put_object(self, path: str, data: bytes, token: str) -> bool:
+    def _put_object(self, path: str, data: bytes, token: str, more: Mapping[str, str] | None = None) -> bool:
+        metadata = {**self._metadata(path, token), **(more or {})}
         for last in (False, False, False, True):
             try:
-                self._client.put_object(**_bucket_and_key(path), Body=data, IfNoneMatch="*", Metadata={_TOKEN: token})
+                self._client.put_object(**_bucket_and_key(path), Body=data, IfNoneMatch="*", Metadata=metadata)
                 return True
             except self._client.exceptions.ClientError as error:
                 if _http_status(error) == 412:
@@ -165,8 +253,11 @@ class S3FileIO(FileIO):
     @override
     def overwrite(self, path: str, data: bytes, *, durable: bool = True) -> None:
         _OBJECTS.remove((self.settings, path))
+        token = uuid.uuid4().hex
         with _translate_errors(path):
-            self._client.put_object(**_bucket_and_key(path), Body=bytes(data))
+            self._client.put_object(**_bucket_and_key(path), Body=bytes(data), Metadata=self._metadata(path, token))
+            if durable and self._guards(path):
+                self._check_directory(path, token)
 
     def create(self, path: str) -> OutputFile:
         return _S3Output(self, path)
@@ -198,8 +289,11 @@ class S3FileIO(FileIO):
     def delete(self, path: str) -> bool:
         _OBJECTS.remove((self.settings, path))
         with _translate_errors(path):
-            if self._head_object(path) is None:
+            found = self._head_object(path)
+            if found is None or (self._guards(path) and self._is_foreign(found)):
                 return False
+            if self._guards(path) and _PIN not in found.get("Metadata", {}):
+                self.check_pinned()  # another engine wrote it
             self._client.delete_object(**_bucket_and_key(path))
             return True
 
@@ -219,7 +313,11 @@ class S3FileIO(FileIO):
 
     def delete_tree(self, path: str) -> None:
         _OBJECTS.remove_below(self.settings, path)
+        if self._guards(path):
+            self.check_pinned()
         with _translate_errors(path):
+            # The marker first: a writer that comes after it notices, see `_check_directory`.
+            self._delete_keys(path, [f"{_directory_prefix(path)}{marker}" for marker in _MARKERS])
             self._delete_keys(path, [*(key for key, _ in self._objects_below(path)), split_uri(path)[1]])
 
     def delete_empty_dir(self, path: str) -> bool:
@@ -239,16 +337,13 @@ class S3FileIO(FileIO):
     def move(self, source: str, target: str) -> None:
         """Copies, then deletes: a crash between leaves both. Of several moves to one target one wins.
 
-        Raises FileExistsError: the target exists, or was created during the copy; then nothing was moved.
+        A table's marker is deleted before the source is listed, so that no writer adds an object that is not moved, and is
+        written to the target last. Raises FileExistsError: the target exists, or was created during the copy; then nothing was
+        moved.
         """
         with _translate_errors(source):
             found = self._head_object(source)
-            files = (
-                list(self._objects_below(source))
-                if found is None
-                else [(split_uri(source)[1], int(found["ContentLength"]))]
-            )
-            if not files:
+            if found is None and not self._has_children(source):
                 raise MissingFile(source)
             claim = f"{target.rstrip('/')}/{_CLAIM}"
             if not self.put_if_absent(claim, source.encode()):
@@ -256,38 +351,62 @@ class S3FileIO(FileIO):
             try:
                 if self._head_object(target) or any(s.name != _CLAIM for s in self.list(target)):
                     raise FileExistsError(target)
-                self._copy_all(source, target, files)
+                if found is not None:
+                    moved = [split_uri(source)[1]]
+                    self._copy_object(split_uri(source)[0], moved[0], int(found["ContentLength"]), target)
+                else:
+                    moved = self._copy_directory(source, target)
             finally:
                 self.delete(claim)
-            self._delete_keys(source, [key for key, _ in files])
+            self._delete_keys(source, moved)
+            if found is None:  # what late writers left, which nobody was told is committed
+                self._delete_keys(source, [key for key, _ in self._objects_below(source)])
             _OBJECTS.remove_below(self.settings, source)
 
-    def _copy_all(self, source: str, target: str, files: Sequence[tuple[str, int]]) -> None:
-        source_prefix, copied_keys = split_uri(source)[1], []
+    def _copy_directory(self, source: str, target: str) -> builtins.list[str]:
+        """Copy all objects, those that name others last. Returns the keys of the sources."""
+        start = _directory_prefix(source)
+        markers = {m: data for m in _MARKERS if (data := self._read_or_none(f"{source.rstrip('/')}/{m}")) is not None}
+        self._delete_keys(source, [start + marker for marker in markers])
+        copied: list[str] = []
 
-        def copy_one(key: str, size: int) -> None:
-            target_path = target.rstrip("/") + key[len(source_prefix) :]
-            self._copy_object(split_uri(source)[0], key, size, target_path)
-            copied_keys.append(split_uri(target_path)[1])
+        def copy_one(file: tuple[str, int]) -> None:
+            path = f"{target.rstrip('/')}/{file[0][len(start) :]}"
+            with suppress(MissingFile):  # a writer took it back: its snapshot was deleted before, and is not copied
+                self._copy_object(split_uri(source)[0], *file, path)
+                copied.append(split_uri(path)[1])
 
-        # The first file (a schema, for a table) is the one that another creator would write, too: it goes first, alone.
-        first, *rest = sorted(files, key=lambda f: (not f[0].endswith("/schema/schema-0"), f[0]))
         try:
-            copy_one(*first)
+            files = list(self._objects_below(source))
             with ThreadPoolExecutor(_COPIES_AT_ONCE) as pool:
-                list(pool.map(lambda f: copy_one(*f), rest))
+                list(pool.map(copy_one, [f for f in files if not f[0][len(start) :].startswith(_LAST_COPIED)]))
+                list(pool.map(copy_one, [f for f in files if f[0][len(start) :].startswith(_LAST_COPIED)]))
+            for marker, data in markers.items():
+                path = f"{target.rstrip('/')}/{marker}"
+                if not self.put_if_absent(path, data):
+                    raise FileExistsError(path)
+                copied.append(split_uri(path)[1])
         except BaseException:
-            self._delete_keys(target, copied_keys)
+            self._delete_keys(target, copied)
+            for marker, data in markers.items():
+                self.put_if_absent(f"{source.rstrip('/')}/{marker}", data)
             raise
+        return [key for key, _ in files]
 
     def _copy_object(self, bucket: str, key: str, size: int, target_path: str) -> None:
-        if size <= _SMALL_OBJECT_BYTES:
-            body = self._client.get_object(Bucket=bucket, Key=key)["Body"].read()
-            if not self.put_if_absent(target_path, body):
-                raise FileExistsError(target_path)
-            return
-        target_bucket, target_key = split_uri(target_path)
-        self._client.copy({"Bucket": bucket, "Key": key}, target_bucket, target_key)
+        with _translate_errors(f"s3://{bucket}/{key}"):
+            if size <= _SMALL_OBJECT_BYTES:
+                found = self._client.get_object(Bucket=bucket, Key=key)
+                written_for = found.get("Metadata", {}).get(_PIN)
+                if not self._put_copy(target_path, found["Body"].read(), {_PIN: written_for} if written_for else {}):
+                    raise FileExistsError(target_path)
+                return
+            target_bucket, target_key = split_uri(target_path)
+            self._client.copy({"Bucket": bucket, "Key": key}, target_bucket, target_key)
+
+    def _put_copy(self, path: str, data: bytes, metadata: dict[str, str]) -> bool:
+        token = uuid.uuid4().hex
+        return self._put_object(path, data, token, metadata) or self._holds_token(path, token)
 
     # -- requests
 
@@ -304,6 +423,10 @@ class S3FileIO(FileIO):
             for tries_left in reversed(range(_BODY_TRIES)):
                 try:
                     reply = self._client.get_object(**_bucket_and_key(path), **ranged)
+                    if self._guards(path) and self._is_foreign(reply):
+                        with suppress(StoreError, TableReplaced, self._client.exceptions.ClientError):
+                            self._remove_foreign(path)
+                        raise MissingFile(path)
                     body: bytes = reply["Body"].read()
                     size = reply.get("ContentRange", "").rpartition("/")[2]
                     return body, int(size) if size.isdecimal() else len(body)
@@ -535,6 +658,13 @@ class _S3Output(OutputFile):
     @property
     def closed(self) -> bool:
         return self._closed
+
+
+@cache
+def _digest(marker: bytes) -> str:
+    import hashlib
+
+    return hashlib.sha256(marker).hexdigest()[:32]
 
 
 def split_uri(path: str) -> tuple[str, str]:

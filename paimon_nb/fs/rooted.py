@@ -54,6 +54,12 @@ class RootedFileIO(FileIO):
         view.inner = self.inner.pinned(replace(pin, root=self._checked_path(pin.root)))
         return view
 
+    def check_pinned(self) -> None:
+        self.inner.check_pinned()
+
+    def check_after_put(self) -> None:
+        self.inner.check_after_put()
+
     def allow(self, roots: Iterable[str]) -> list[str]:
         """Allow more places of this file system, for the lifetime of this object. Returns those that were not allowed before."""
         found = [r for r in roots if self._is_of_this_file_system(r)]

@@ -44,6 +44,12 @@ class TokenFileIO(FileIO):
         view._opened = self._fs_with_token.pinned(pin)
         return view
 
+    def check_pinned(self) -> None:
+        self._fs_with_token.check_pinned()
+
+    def check_after_put(self) -> None:
+        self._fs_with_token.check_after_put()
+
     def _open(self, token: StorageToken) -> FileIO:
         opened = open_fs(self._path, {**self._options, **token.options})
         return opened if self._pin is None else opened.pinned(self._pin)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 import time
+from contextlib import suppress
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -396,9 +397,19 @@ class SnapshotDirectory:
         except (OSError, StoreError):
             # The outcome is unknown: the published file decides.
             if self.fs.exists(path) and self.is_same_commit(snapshot):
-                return Published.ALREADY_PUBLISHED
+                return self._already_published(snapshot)
             raise
-        return Published.ALREADY_PUBLISHED if self.is_same_commit(snapshot) else Published.LOST
+        return self._already_published(snapshot) if self.is_same_commit(snapshot) else Published.LOST
+
+    def _already_published(self, snapshot: Snapshot) -> Published:
+        """It is there although an error was reported, perhaps before the directory was looked at again."""
+        try:
+            self.fs.check_pinned()
+        except TableReplaced:
+            with suppress(TableReplaced):
+                self.delete(snapshot.id)
+            raise
+        return Published.ALREADY_PUBLISHED
 
     def is_same_commit(self, snapshot: Snapshot) -> bool:
         """Whether the published file of this id is our commit: same user, identifier, kind and manifest lists."""

@@ -77,6 +77,7 @@ def _copy_snapshot_files(source: TableStore, target: TableStore) -> tuple[int, S
         named.append(target.manifest_path(snapshot.index_manifest))
     bytes_ = source.fs.read(source.snapshots.path(snapshot.id))
     target.fs.sync_and_put_if_absent(named, target.snapshots.path(snapshot.id), bytes_)
+    target.fs.check_after_put()
     target.snapshots.write_earliest_hint(snapshot.id)
     target.snapshots.write_latest_hint(snapshot.id)
     notify_partitions_added(target, {e.partition for e in live_entries(target, snapshot)})

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base import clock
-from paimon_nb.base.errors import CommitConflict
+from paimon_nb.base.errors import CommitConflict, TableReplaced
 from paimon_nb.format.manifest import ADD, ManifestEntry
 from paimon_nb.format.snapshot import Published, Snapshot
 from paimon_nb.options import table as opt
@@ -142,5 +142,11 @@ def publish_manifests(
     if store.snapshots.publish(changed, writer.written, base=latest) is Published.LOST:
         writer.delete_written()
         return None
+    try:
+        store.fs.check_after_put()
+    except TableReplaced:
+        store.snapshots.delete(changed.id)
+        writer.delete_written()
+        raise
     store.snapshots.write_latest_hint(changed.id)
     return changed.id

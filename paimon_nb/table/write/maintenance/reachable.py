@@ -128,7 +128,7 @@ def _missing_file_of(store: TableStore, snapshot: Snapshot, newest: int, error: 
     way = (
         f"CALL sys.expire_snapshots(`table` => '{store.name}', retain_max => {newest - snapshot.id}) removes it"
         if snapshot.id < newest
-        else "CALL sys.remove_unexisting_files or a rollback to an earlier snapshot mends the table"
+        else "CALL sys.remove_unexisting_files or a rollback to an earlier snapshot repairs the table"
     )
     return MissingFile(error.facts["path"], hint=f"snapshot {snapshot.id} needs it; {way}", snapshot=snapshot.id)
 

@@ -119,7 +119,7 @@ def _is_still_retained(store: TableStore, name: str, snapshot: Snapshot) -> bool
 
 def _removed_meanwhile(store: TableStore, snapshot: Snapshot) -> SnapshotNotFound:
     return SnapshotNotFound(
-        f"{store.name}: snapshot {snapshot.id} was removed while it was tagged; there is no such tag",
+        f"{store.name}: snapshot {snapshot.id} was removed while it was tagged; no tag was created",
         hint="an expiry or a rollback ran at the same time; tag a newer snapshot",
         snapshot=snapshot.id,
     )

@@ -20,6 +20,7 @@ from paimon_nb.base.errors import (
     CommitError,
     PaimonError,
     StoreError,
+    TableReplaced,
     UnsupportedFormat,
     UnsupportedOperation,
 )
@@ -436,15 +437,32 @@ def try_commit(
     def base_was_removed() -> bool:
         return published is Published.WON and store.versions is None and _base_was_removed(store, first.base)
 
-    removed, _ = in_threads_on_object_store(
-        store.fs, base_was_removed, lambda: store.snapshots.write_latest_hint(newest.snapshot.id)
+    replaced, removed, _ = in_threads_on_object_store(
+        store.fs,
+        lambda: _replaced_error(store),
+        base_was_removed,
+        lambda: store.snapshots.write_latest_hint(newest.snapshot.id),
     )
-    if removed:
+    if replaced is not None or removed:
         _take_back(store, second)
         store.snapshots.delete(first.snapshot.id)
         first.writer.delete_written()
+        if replaced is not None:
+            store.snapshots.delete_hints()
+            raise replaced
         return CommitOutcome(Published.LOST, first.snapshot)
     return CommitOutcome(published, first.snapshot, second.snapshot if newest is second is not None else None, error)
+
+
+def _replaced_error(store: TableStore) -> TableReplaced | None:
+    """The error if the table was moved or dropped while a snapshot of it was put into an object store. See docs/decisions/0010."""
+    if store.versions is not None:
+        return None  # the server decides
+    try:
+        store.fs.check_after_put()
+    except TableReplaced as error:
+        return error
+    return None
 
 
 def _prepare_next(
