@@ -20,8 +20,9 @@ from paimon_nb.base.errors import MissingFile, StoreError, TableReplaced
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.override import override
 from paimon_nb.fs.api import DirectoryPin, FileIO, FileStatus, OutputFile, is_immutable
+from paimon_nb.fs.directory_copy import MARKERS, copy_directory
 from paimon_nb.fs.object_cache import MAX_BYTES, SMALL_BYTES, ObjectCache
-from paimon_nb.fs.s3_client import REQUESTS_AT_ONCE, S3Settings, arrow_store, client
+from paimon_nb.fs.s3_client import REQUESTS_AT_ONCE, S3Settings, arrow_store, client, directory_prefix, split_uri
 
 if TYPE_CHECKING:
     import builtins
@@ -34,17 +35,12 @@ _TOKEN = "put-token"
 _PIN = "directory"
 """Metadata of objects that are not unique by name: the directory, by a digest of its marker, for which they were written."""
 _CLAIM = ".moving"
-_MARKERS = ("schema/schema-0", "_paimon/schema/schema-0")
-"""What makes a directory that of a table. It goes first when a directory is moved or deleted, and comes last at the target."""
-_LAST_COPIED = ("snapshot/", "changelog/", "tag/", "branch/", "consumer/")
-"""They name other files, which must be at the target before."""
 _SMALL_OBJECT_BYTES = 1 << 18
 """Files up to this size are moved by a conditional put, larger ones by a server-side copy."""
 _PART = 16 << 20
 """Bytes of one part of a large upload; the store allows 10,000 parts."""
 _BATCH = 1000
 """Maximum number of keys in one delete request."""
-_COPIES_AT_ONCE = 16
 _PARTS_AT_ONCE = 4
 """Parts of one file that are uploaded at the same time; each is `_PART` bytes in memory."""
 _BODY_TRIES = 5
@@ -144,7 +140,7 @@ class S3FileIO(FileIO):
     def put_if_absent(self, path: str, data: bytes) -> bool:
         token = uuid.uuid4().hex
         with _translate_errors(path):
-            made = self._put_unless_ours(path, bytes(data), token)
+            made = self._put_new(path, bytes(data), token)
             if made and self._guards(path):
                 self._check_directory(path, token)
             return made
@@ -153,12 +149,12 @@ class S3FileIO(FileIO):
     def sync_and_put_if_absent(self, named: Iterable[str], path: str, data: bytes) -> bool:
         """`put_if_absent` of a snapshot: the caller does other things while `check_after_put` waits for the reply."""
         with _translate_errors(path):
-            return self._put_unless_ours(path, bytes(data), uuid.uuid4().hex)
+            return self._put_new(path, bytes(data), uuid.uuid4().hex)
 
     def check_after_put(self) -> None:
         self.check_pinned()
 
-    def _put_unless_ours(self, path: str, data: bytes, token: str) -> bool:
+    def _put_new(self, path: str, data: bytes, token: str) -> bool:
         """Put an object unless the name is taken by one of the same directory."""
         made = self._put_once(path, data, token)
         if not made and self._guards(path) and self._remove_foreign(path):
@@ -200,8 +196,8 @@ class S3FileIO(FileIO):
 
     def _is_foreign(self, found: Mapping[str, Any]) -> bool:
         """Whether an object below the pinned directory was written for one that was at its path before, by a writer that then died."""
-        written_for = found.get("Metadata", {}).get(_PIN)
-        return self.pin is not None and written_for is not None and written_for != _digest(self.pin.content)
+        owner_digest = found.get("Metadata", {}).get(_PIN)
+        return self.pin is not None and owner_digest is not None and owner_digest != _digest(self.pin.content)
 
     def _remove_foreign(self, path: str) -> bool:
         """Delete an object that was written for another directory. Returns whether the name is free now."""
@@ -263,7 +259,7 @@ class S3FileIO(FileIO):
         return _S3Output(self, path)
 
     def list(self, path: str) -> list[FileStatus]:
-        parent, start = path.rstrip("/"), _directory_prefix(path)
+        parent, start = path.rstrip("/"), directory_prefix(path)
         found = []
         for page in self._list_pages(path, Delimiter="/"):
             folders = (item["Prefix"] for item in page.get("CommonPrefixes", ()))
@@ -317,12 +313,12 @@ class S3FileIO(FileIO):
             self.check_pinned()
         with _translate_errors(path):
             # The marker first: a writer that comes after it notices, see `_check_directory`.
-            self._delete_keys(path, [f"{_directory_prefix(path)}{marker}" for marker in _MARKERS])
+            self._delete_keys(path, [f"{directory_prefix(path)}{marker}" for marker in MARKERS])
             self._delete_keys(path, [*(key for key, _ in self._objects_below(path)), split_uri(path)[1]])
 
     def delete_empty_dir(self, path: str) -> bool:
         with _translate_errors(path):
-            mark = {"Bucket": split_uri(path)[0], "Key": _directory_prefix(path)}
+            mark = {"Bucket": split_uri(path)[0], "Key": directory_prefix(path)}
             if self.list(path) or not self._has_children(path):
                 return False
             self._client.delete_object(**mark)
@@ -332,7 +328,7 @@ class S3FileIO(FileIO):
         bucket, key = split_uri(path)
         if key:
             with _translate_errors(path):
-                self._client.put_object(Bucket=bucket, Key=_directory_prefix(path), Body=b"")
+                self._client.put_object(Bucket=bucket, Key=directory_prefix(path), Body=b"")
 
     def move(self, source: str, target: str) -> None:
         """Copies, then deletes: a crash between leaves both. Of several moves to one target one wins.
@@ -355,50 +351,20 @@ class S3FileIO(FileIO):
                     moved = [split_uri(source)[1]]
                     self._copy_object(split_uri(source)[0], moved[0], int(found["ContentLength"]), target)
                 else:
-                    moved = self._copy_directory(source, target)
+                    moved = copy_directory(self, source, target)
             finally:
                 self.delete(claim)
             self._delete_keys(source, moved)
-            if found is None:  # what late writers left, which nobody was told is committed
+            if found is None:  # what late writers left; none of it was acknowledged
                 self._delete_keys(source, [key for key, _ in self._objects_below(source)])
             _OBJECTS.remove_below(self.settings, source)
-
-    def _copy_directory(self, source: str, target: str) -> builtins.list[str]:
-        """Copy all objects, those that name others last. Returns the keys of the sources."""
-        start = _directory_prefix(source)
-        markers = {m: data for m in _MARKERS if (data := self._read_or_none(f"{source.rstrip('/')}/{m}")) is not None}
-        self._delete_keys(source, [start + marker for marker in markers])
-        copied: list[str] = []
-
-        def copy_one(file: tuple[str, int]) -> None:
-            path = f"{target.rstrip('/')}/{file[0][len(start) :]}"
-            with suppress(MissingFile):  # a writer took it back: its snapshot was deleted before, and is not copied
-                self._copy_object(split_uri(source)[0], *file, path)
-                copied.append(split_uri(path)[1])
-
-        try:
-            files = list(self._objects_below(source))
-            with ThreadPoolExecutor(_COPIES_AT_ONCE) as pool:
-                list(pool.map(copy_one, [f for f in files if not f[0][len(start) :].startswith(_LAST_COPIED)]))
-                list(pool.map(copy_one, [f for f in files if f[0][len(start) :].startswith(_LAST_COPIED)]))
-            for marker, data in markers.items():
-                path = f"{target.rstrip('/')}/{marker}"
-                if not self.put_if_absent(path, data):
-                    raise FileExistsError(path)
-                copied.append(split_uri(path)[1])
-        except BaseException:
-            self._delete_keys(target, copied)
-            for marker, data in markers.items():
-                self.put_if_absent(f"{source.rstrip('/')}/{marker}", data)
-            raise
-        return [key for key, _ in files]
 
     def _copy_object(self, bucket: str, key: str, size: int, target_path: str) -> None:
         with _translate_errors(f"s3://{bucket}/{key}"):
             if size <= _SMALL_OBJECT_BYTES:
                 found = self._client.get_object(Bucket=bucket, Key=key)
-                written_for = found.get("Metadata", {}).get(_PIN)
-                if not self._put_copy(target_path, found["Body"].read(), {_PIN: written_for} if written_for else {}):
+                owner_digest = found.get("Metadata", {}).get(_PIN)
+                if not self._put_copy(target_path, found["Body"].read(), {_PIN: owner_digest} if owner_digest else {}):
                     raise FileExistsError(target_path)
                 return
             target_bucket, target_key = split_uri(target_path)
@@ -491,13 +457,13 @@ class S3FileIO(FileIO):
     def _has_children(self, path: str) -> bool:
         bucket = split_uri(path)[0]
         return bool(
-            self._client.list_objects_v2(Bucket=bucket, Prefix=_directory_prefix(path), MaxKeys=1).get("KeyCount")
+            self._client.list_objects_v2(Bucket=bucket, Prefix=directory_prefix(path), MaxKeys=1).get("KeyCount")
         )
 
     def _list_pages(self, path: str, **more: str) -> Iterator[dict[str, Any]]:
         with _translate_errors(path):
             pages = self._client.get_paginator("list_objects_v2")
-            yield from pages.paginate(Bucket=split_uri(path)[0], Prefix=_directory_prefix(path), **more)
+            yield from pages.paginate(Bucket=split_uri(path)[0], Prefix=directory_prefix(path), **more)
 
     def _objects_below(self, path: str) -> Iterator[tuple[str, int]]:
         """Key and size of all objects below a directory, including its marker."""
@@ -667,21 +633,9 @@ def _digest(marker: bytes) -> str:
     return hashlib.sha256(marker).hexdigest()[:32]
 
 
-def split_uri(path: str) -> tuple[str, str]:
-    """`s3://bucket/some/key` -> ('bucket', 'some/key')."""
-    bucket, _, key = path.split("://", 1)[-1].partition("/")
-    return bucket, key.rstrip("/")
-
-
 def _bucket_and_key(path: str) -> dict[str, str]:
     bucket, key = split_uri(path)
     return {"Bucket": bucket, "Key": key}
-
-
-def _directory_prefix(path: str) -> str:
-    """Key prefix of a directory; '' for the bucket itself."""
-    key = split_uri(path)[1]
-    return f"{key}/" if key else ""
 
 
 def _http_status(error: Any) -> int:

@@ -111,3 +111,15 @@ def _arrow_store(settings: S3Settings, _process_id: int) -> Any:
         request_timeout=_READ_S,
         retry_strategy=AwsStandardS3RetryStrategy(max_attempts=_TRIES),
     )
+
+
+def split_uri(path: str) -> tuple[str, str]:
+    """`s3://bucket/some/key` -> ('bucket', 'some/key')."""
+    bucket, _, key = path.split("://", 1)[-1].partition("/")
+    return bucket, key.rstrip("/")
+
+
+def directory_prefix(path: str) -> str:
+    """Key prefix of a directory; '' for the bucket itself."""
+    key = split_uri(path)[1]
+    return f"{key}/" if key else ""
