@@ -7,13 +7,10 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import Any
 
 from paimon_nb.base.errors import MissingFile
 from paimon_nb.fs.s3_client import directory_prefix, split_uri
-
-if TYPE_CHECKING:
-    from paimon_nb.fs.object_store import S3FileIO
 
 MARKERS = ("schema/schema-0", "_paimon/schema/schema-0")
 """What makes a directory that of a table. It goes first when a directory is moved or deleted, and comes last at the target."""
@@ -22,8 +19,12 @@ _LAST_COPIED = ("snapshot/", "changelog/", "tag/", "branch/", "consumer/")
 _COPIES_AT_ONCE = 16
 
 
-def copy_directory(fs: S3FileIO, source: str, target: str) -> list[str]:
-    """Copy all objects, those that name others last. Returns the keys of the sources."""
+def copy_directory(fs: Any, source: str, target: str) -> list[str]:
+    """Copy all objects, those that name others last. Returns the keys of the sources.
+
+    Args:
+        fs: the `S3FileIO` of both, which imports this module.
+    """
     start = directory_prefix(source)
     markers = {m: data for m in MARKERS if (data := fs._read_or_none(f"{source.rstrip('/')}/{m}")) is not None}
     fs._delete_keys(source, [start + marker for marker in markers])
