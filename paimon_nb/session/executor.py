@@ -11,6 +11,7 @@ from paimon_nb.session.core.default_catalog import CATALOG, without_default_cata
 from paimon_nb.session.core.result import Result, message_result, result_of_frame, result_of_rows
 from paimon_nb.session.core.statement_context import StatementContext
 from paimon_nb.session.execute import admin, copy_into, ddl, functions, insert, merge, settings, show, update_delete
+from paimon_nb.session.execute.known_errors import raise_known_error
 from paimon_nb.session.query.engine_choice import ENGINE, SPARK
 from paimon_nb.session.query.error_location import locate_more_exactly, span_named_by_error
 from paimon_nb.session.query.local_select import Rows, try_local_select
@@ -54,6 +55,7 @@ from paimon_nb.statements import (
     Update,
     Use,
 )
+from paimon_nb.table.read.plan.shared_plans import shared_plans
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -69,10 +71,12 @@ def _run_query_statement(context: StatementContext, statement: Query) -> Result:
         from paimon_nb.session.streaming.statements import select
 
         return select(context, statement)
-    local = _answer_locally(context, statement)
-    if local is not None:
-        return result_of_rows(context.session, *local)
-    return result_of_frame(run_query(context.session, statement, context.text, context.params))
+    with shared_plans():
+        local = _answer_locally(context, statement)
+        if local is not None:
+            return result_of_rows(context.session, *local)
+        raise_known_error(context.session, context.text, statement)
+        return result_of_frame(run_query(context.session, statement, context.text, context.params))
 
 
 def _answer_locally(context: StatementContext, query: Query) -> Rows | None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import re
 import sys
 import tempfile
 from collections import Counter
@@ -119,11 +120,17 @@ def _asked_of_spark(wb: paimon_nb.Workbench, text: str, tables: Substitutes) -> 
     return run_query(wb.session, query, text, {}, tables).toArrow()
 
 
+_FLOATING_SUM = re.compile(r"\b(sum|avg)\((?!\*).*?\b`?(d|e|f)`?\b", re.IGNORECASE)
+"""Sums of floating-point numbers: their last digits depend on the order of the rows, and with them conditions and orders."""
+
+
 def difference_of(question: Question, ours: pa.Table, theirs: pa.Table) -> str | None:
     """In what two answers differ; None: in nothing."""
     shapes = [[(f.name, str(f.type)) for f in rows.schema] for rows in (ours, theirs)]
     if shapes[0] != shapes[1]:
         return f"columns: Spark {shapes[1]}, here {shapes[0]}"
+    if _FLOATING_SUM.search(question.text):
+        return _difference_but_for_last_digits(ours, theirs)
     limited = " LIMIT " in question.text
     rows = [[tuple(map(lambda v: _text(v, limited), row)) for row in _tuples(t)] for t in (ours, theirs)]  # noqa: C417
     if sorted(rows[0]) != sorted(rows[1]):
@@ -131,6 +138,20 @@ def difference_of(question: Question, ours: pa.Table, theirs: pa.Table) -> str |
         return f"rows: Spark {len(rows[1])} {extra[0]}, here {len(rows[0])} {extra[1]}"
     keys = [[tuple(_text(row[p], zeros=True) for p in question.ordered) for row in _tuples(t)] for t in (ours, theirs)]
     return None if keys[0] == keys[1] else f"order: Spark {keys[1][:5]}, here {keys[0][:5]}"
+
+
+def _difference_but_for_last_digits(ours: pa.Table, theirs: pa.Table) -> str | None:
+    """Compares sorted values of each column; numbers with seven digits."""
+    for column in ours.column_names:
+        found = [sorted(map(_seven_digits, _plain(rows.column(column)).to_pylist())) for rows in (ours, theirs)]
+        if found[0] != found[1]:
+            differing = [(a, b) for a, b in zip(*found, strict=False) if a != b][:3]
+            return f"{column}: {len(found[0])} rows here, {len(found[1])} in Spark; (here, Spark): {differing}"
+    return None
+
+
+def _seven_digits(value: Any) -> str:
+    return f"{value:.7g}" if isinstance(value, float) else repr(value)
 
 
 def _tuples(rows: pa.Table) -> list[tuple[Any, ...]]:

@@ -136,6 +136,18 @@ def check_text(session: Session | None, text: str, *, catalog: str | None = None
     return checked
 
 
+def check_statement(session: Session, text: str, statement: Statement) -> Checked:
+    """Check one statement of a text. Nothing is executed.
+
+    Args:
+        statement: an element of `parse(text)`.
+    """
+    checked = Checked()
+    if statement.span.stop - statement.span.start <= MAX_LENGTH:
+        _Checker(session, text, tokens(text), checked, None, ()).statement(statement)
+    return checked
+
+
 def _nested_too_deeply(text: str, part: list[Token]) -> PaimonError:
     """The error of `parse` for a statement with too many brackets, at the statement."""
     try:

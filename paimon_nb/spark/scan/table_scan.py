@@ -41,6 +41,7 @@ from paimon_nb.spark.types import spark_schema, task_batches
 from paimon_nb.table.read.migrated_files import stores_partition_columns
 from paimon_nb.table.read.plan.planner import plan_scan
 from paimon_nb.table.read.plan.selectivity import estimate_selectivity, key_share
+from paimon_nb.table.read.plan.shared_plans import plan_once
 from paimon_nb.table.read.predicate.model import Predicate, conjuncts
 from paimon_nb.table.read.split.split_reader import iter_split, read_split
 
@@ -139,7 +140,12 @@ def plan_table_scan(
         levels: which levels to read; None: as a batch read.
     """
     store = (table.store.copy(options) if options else table.store).for_queries()
-    plan = plan_scan(store, conjuncts_with_spark_meaning(filter, store.schema.fields, zone), levels=levels)
+    predicate = conjuncts_with_spark_meaning(filter, store.schema.fields, zone)
+    options_of_scan = tuple(sorted(store.options.raw.items()))
+    plan = plan_once(
+        (store.root, store.branch, store.schema.id, options_of_scan, repr(predicate), levels),
+        lambda: plan_scan(store, predicate, levels=levels),
+    )
     _refuse_full_scan(store, plan)
     fields = requested_fields(plan.schema, columns)
     limits = limits or StrategyLimits()

@@ -1,6 +1,7 @@
 """Aggregate functions in the engine's SQL, with Spark's result types.
 
-A sum that could overflow, or whose last digits depend on the order of the rows, is an error in the engine: Spark answers.
+A sum that could overflow is an error in the engine: Spark answers. Sums of floating-point numbers have some order of the rows, as in Spark,
+whose tasks end in any order; in a window the order is given, so that only exact sums are answered.
 """
 
 from __future__ import annotations
@@ -128,7 +129,7 @@ def _sum_as_spark(rows: _Rows) -> Value:
             whole = _checked(f"{_largest(rows)} < CAST({(1 << 63) - 1} AS HUGEINT)", rows, whole)
         return Value(whole, BIGINT, raises=t == BIGINT)
     if is_floating(t):
-        return Value(_exact_sum(rows), DOUBLE)
+        return Value(_floating_sum(rows), DOUBLE)
     if isinstance(t, Decimal):
         found = Decimal(min(t.precision + _SUM_DIGITS, MAX_PRECISION), t.scale)
         may_overflow = t.precision + _SUM_DIGITS > MAX_PRECISION
@@ -141,9 +142,11 @@ def _sum_as_spark(rows: _Rows) -> Value:
     raise NotLocal(f"SUM of {t.bare()} is left to Spark")
 
 
-def _exact_sum(rows: _Rows) -> str:
-    """A sum of floating-point numbers, as DOUBLE, that no order of the rows changes."""
+def _floating_sum(rows: _Rows) -> str:
+    """A sum of floating-point numbers, as DOUBLE; in a window only one that no order of the rows changes."""
     x = rows.value.cast(DOUBLE).sql
+    if not rows.over:
+        return rows.of("sum", x)
     is_multiple = rows.of("bool_and", f"{x} * {_FRACTION} = trunc({x} * {_FRACTION})")
     check = f"{is_multiple} AND {rows.of('sum', f'abs({x})')} < {_EXACT_SUM:.1f}"
     return _checked(check, rows, rows.of("sum", x))
@@ -155,7 +158,7 @@ def _average_as_spark(rows: _Rows) -> Value:
         total = f"(CAST({rows.of('sum', distinct=True)} AS DOUBLE) / {count})"
         return Value(_checked(f"{_largest(rows)} < {_EXACT_INTEGERS}", rows, total), DOUBLE)
     if is_floating(t):
-        return Value(f"({_exact_sum(rows)} / {count})", DOUBLE)
+        return Value(f"({_floating_sum(rows)} / {count})", DOUBLE)
     if isinstance(t, Decimal) and t.precision <= _SAFE_PRECISION:
         found = Decimal(t.precision + 4, t.scale + 4)
         total = unscaled_decimal_sql(Value(rows.of("sum", distinct=True), Decimal(MAX_PRECISION, t.scale)))

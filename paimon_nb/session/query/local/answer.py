@@ -139,11 +139,11 @@ def prepare_for_embedded_engine(
     def view_of(ref: TableRef) -> View | None:
         view = find_query_of_view(session, ref)
         if view is not None:
-            _check_written(view.query, view.text)
+            _check_written(session, view.query, view.text)
         return view
 
     parts = Parts(fields_of, view_of, session.flink_semantics, parameters or {})
-    translation = Translator(parts, query, text).tree(_check_written(query, text), top=True)
+    translation = Translator(parts, query, text).tree(_check_written(session, query, text), top=True)
     if any(o.name is None for o in translation.outputs):
         raise NotLocal("a column has no alias, and Spark names it")
     prepared = Prepared(
@@ -159,9 +159,9 @@ def prepare_for_embedded_engine(
     return prepared
 
 
-def _check_written(query: Query, text: str) -> QueryTree:
+def _check_written(session: Session, query: Query, text: str) -> QueryTree:
     """The tree of a query that is written as Spark reads it, too. Raises NotLocal."""
-    if query.flink_edits or query.unnested:
+    if (query.flink_edits and session.flink_semantics) or query.unnested:
         raise NotLocal("Flink's syntax is translated for Spark")
     written = [(text[span.start : span.stop], by) for span, by in query.edits]
     if any(by not in (name, name.lower(), quote(name)) for name, by in written):

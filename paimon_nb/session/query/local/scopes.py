@@ -92,21 +92,34 @@ def joined(
     using: Sequence[tuple[str, Read]],
     *,
     only_left: bool = False,
-    raises: bool = False,
+    is_full: bool = False,
 ) -> Relation:
-    """The relation of a join. `using`: the merged columns; `only_left`: of a semi or anti join."""
+    """The relation of a join. `using`: the merged columns; `only_left`: of a semi or anti join; `is_full`: of a FULL JOIN."""
     merged = {name.lower() for name, _ in using}
     others = left.visible if only_left else (*left.visible, *right.visible)
     visible = (*using, *(c for c in others if c[0].lower() not in merged))
     sources = left.sources if only_left else (*left.sources, *right.sources)
+    if is_full:
+        sources = tuple(
+            Source(s.alias, tuple((n, _refuse(n) if n.lower() in merged else r) for n, r in s.columns)) for s in sources
+        )
     return Relation(
         sql,
         sources,
         visible,
-        left.raises or right.raises or raises,
+        left.raises or right.raises,
         True,
         bool(using) or left.has_merged or right.has_merged,
     )
+
+
+def _refuse(name: str) -> Read:
+    """Reads a column that a FULL JOIN with USING has merged, by the name of its table."""
+
+    def refuse() -> Value:
+        raise NotLocal(f"{name} of one side of a FULL JOIN with USING is left to Spark")
+
+    return refuse
 
 
 def side_by_side(relations: Sequence[Relation]) -> Relation:

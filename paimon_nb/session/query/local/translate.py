@@ -388,7 +388,7 @@ class Translator:
         self.parts.checks.add(condition, [])
         text = " AND ".join(v.sql for v in condition)
         sql = f"{left.sql} {kind} JOIN {right.sql} ON {text}"
-        return joined(left, right, sql, merged, only_left=kind in ("SEMI", "ANTI"))
+        return joined(left, right, sql, merged, only_left=kind in ("SEMI", "ANTI"), is_full=kind == "FULL")
 
     def _using(
         self, scope: Expressions, kind: str, left: Relation, right: Relation, names: Sequence[str]
