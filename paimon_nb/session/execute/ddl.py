@@ -31,9 +31,11 @@ from paimon_nb.session.core.data_file_locations import allow_data_files
 from paimon_nb.session.core.result import Result, message_result
 from paimon_nb.session.core.spark_catalogs import with_store_settings
 from paimon_nb.session.execute.alter_computed_columns import as_stored_changes
+from paimon_nb.session.execute.known_errors import raise_known_error
 from paimon_nb.session.execute.local_source import rows_of_query_over_data
 from paimon_nb.session.query import temporary_tables
 from paimon_nb.session.query.computed_columns import computed_columns, computed_options
+from paimon_nb.session.query.local.answer import can_be_answered_without_spark
 from paimon_nb.session.query.new_table_schema import new_table_schema, stored_columns
 from paimon_nb.session.query.partition_predicates import partition_values
 from paimon_nb.session.query.run_query import run_query
@@ -489,7 +491,10 @@ def create_view(context: StatementContext, statement: CreateView) -> Result:
     if statement.query is not None:
         _check_no_cycle(session, name, statement.query)
         substitutes = empty_unbounded_inputs(session, statement.query, context.text)
-        run_query(session, statement.query, context.text, context.params, substitutes)  # reject an invalid view now
+        # reject an invalid view now
+        if substitutes or not can_be_answered_without_spark(session, statement.query, context.text, context.params):
+            raise_known_error(session, context.text, statement)
+            run_query(session, statement.query, context.text, context.params, substitutes)
     session.views[name] = (statement, context.text)
     session.note_temporary(statement.name)
     return message_result(f"temporary view {name} created")

@@ -159,6 +159,15 @@ def prepare_for_embedded_engine(
     return prepared
 
 
+def can_be_answered_without_spark(session: Session, query: Query, text: str, parameters: Mapping[str, Any]) -> bool:
+    """Whether the embedded engine can answer a query, which is therefore valid. Reads metadata only."""
+    try:
+        prepare_for_embedded_engine(session, query, text, parameters)
+    except (NotLocal, PaimonError):
+        return False
+    return True
+
+
 def _check_written(session: Session, query: Query, text: str) -> QueryTree:
     """The tree of a query that is written as Spark reads it, too. Raises NotLocal."""
     if (query.flink_edits and session.flink_semantics) or query.unnested:

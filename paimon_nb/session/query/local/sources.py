@@ -16,7 +16,7 @@ from paimon_nb.session.query.local.not_local import NotLocal
 from paimon_nb.session.query.local.values import engine_type, is_floating, quote_name, quote_text
 from paimon_nb.session.query.local_select import means_frame
 from paimon_nb.session.query.run_query import global_system_table, known_to_spark, time_travel_options
-from paimon_nb.session.query.stored_views import is_inside_view
+from paimon_nb.session.query.untrusted_text import must_be_checked
 from paimon_nb.statements import VersionAsOf
 from paimon_nb.table.read.split.decoded_size import bytes_per_row
 
@@ -74,9 +74,9 @@ def open_source(session: Session, ref: TableRef) -> Source:
     """The table of a reference. Raises NotLocal, and the errors of planning a scan."""
     _check_readable(session, ref)
     if ref.file or means_frame(session, ref):
-        rows = None if ref.file and is_inside_view() else rows_of_reference(session, ref)
+        rows = None if ref.file and must_be_checked(session) else rows_of_reference(session, ref)
         if rows is None:
-            raise NotLocal(f"{ref.parts[0]} is a frame of Spark, or a file in a view")
+            raise NotLocal(f"{ref.parts[0]} is a frame of Spark, or a file that this text may not read")
         return _source_of_rows(rows, "in memory")
     check_no_misspelled_options(ref.options)
     options = {**ref.options, **time_travel_options(session, ref.travel)}
