@@ -67,7 +67,7 @@ SERVERS = {
         "connectors/test_mysql_sync.py", "connectors/test_mysql_table.py", "connectors/test_jdbc_table.py",
         "interop/test_alternating.py", "interop/test_privileges.py", "interop/test_fuzz_sessions.py",
         "spark/", "procedures/test_procedures.py", "procedures/test_copy.py", "catalog/test_privilege.py", "catalog/test_rest_sql.py",
-        "adversary/test_stored_texts.py", "interop/test_peers_spark.py", "options/test_support.py", "table/write/compact/test_cluster.py", "table/read/test_newer_columns.py",
+        "adversary/test_stored_texts.py", "adversary/test_assistants_server.py", "interop/test_peers_spark.py", "options/test_support.py", "table/write/compact/test_cluster.py", "table/read/test_newer_columns.py",
         "notebook/test_catalog_tree.py", "notebook/test_chart.py", "notebook/test_error_places.py", "notebook/test_grid.py", "notebook/test_magics.py", "notebook/test_undo.py",
         "notebook/test_panel_words.py", "notebook/test_plain_answers.py", "notebook/test_run_line.py", "notebook/test_wide.py",
     ),

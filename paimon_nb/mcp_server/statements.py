@@ -51,7 +51,12 @@ def check_reads_only(sql: str, folders: Sequence[Path] = ()) -> None:
     check_reading_options(query.tables, _WHAT)
     for ref in query.tables:
         if ref.file:
-            _check_file(ref.parts[0], folders)
+            check_file(ref.parts[0], folders)
+
+
+def check_condition(condition: str, folders: Sequence[Path] = ()) -> None:
+    """Raise UnsupportedOperation for a condition that does more than read. SqlSyntaxError."""
+    check_reads_only(f"SELECT ({condition}) AS found FROM a_table", folders)
 
 
 def _only_reads(statement: Statement) -> bool:
@@ -73,7 +78,7 @@ def _describes_function(text: str) -> bool:
     )
 
 
-def _check_file(path: str, folders: Sequence[Path]) -> None:
+def check_file(path: str, folders: Sequence[Path]) -> None:
     """Raise UnsupportedOperation for a file that is not below one of the folders, also by a link or a pattern.
 
     Says the same whether such a file exists or not.

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import unicodedata
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.redact import redact_options
 from paimon_nb.mcp_server.limits import Limits, too_long_statement, too_many_bytes
-from paimon_nb.mcp_server.statements import check_reads_only
+from paimon_nb.mcp_server.statements import check_condition, check_file, check_reads_only
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from paimon_nb.table.tables.table import Table
     from paimon_nb.workbench import Workbench
 
 _MAX_TEXT = 2_000
@@ -55,8 +57,9 @@ class ReadOnlyTools:
         Args:
             database: its name; all databases if absent.
         """
-        names = self.workbench.databases() if database is None else [database]
-        return {name: self.workbench.tables(name) for name in names}
+        with self._only_reading():
+            names = self.workbench.databases() if database is None else [database]
+            return {name: self.workbench.tables(name) for name in names}
 
     def describe_table(self, table: str) -> dict[str, Any]:
         """Describe a table: columns with types and comments, keys, options, the latest snapshot. Secret options are masked.
@@ -64,7 +67,11 @@ class ReadOnlyTools:
         Args:
             table: `database.table`.
         """
-        handle = self.workbench.table(table)
+        with self._only_reading():
+            return self._description(self.workbench.table(table))
+
+    @staticmethod
+    def _description(handle: Table) -> dict[str, Any]:
         last = handle.latest_snapshot()
         columns = [{"name": f.name, "type": str(f.type), "comment": f.description} for f in handle.schema.fields]
         about = {
@@ -102,7 +109,8 @@ class ReadOnlyTools:
             table: `database.table`.
             key: value by primary-key column.
         """
-        return str(_json_value_of_answer(str(self.workbench.table(table).why(**key)), self.limits.bytes))
+        with self._only_reading():
+            return str(_json_value_of_answer(str(self.workbench.table(table).why(**key)), self.limits.bytes))
 
     def health(self, table: str) -> list[dict[str, Any]]:
         """Find problems of a table, each with the statement that fixes it.
@@ -110,25 +118,29 @@ class ReadOnlyTools:
         Args:
             table: `database.table`.
         """
-        return [
-            {"grade": f.grade, "what": f.what, "detail": f.detail, "fix": f.fix}
-            for f in self.workbench.table(table).health()
-        ]
+        with self._only_reading():
+            found = self.workbench.table(table).health()
+        problems = [{"grade": f.grade, "what": f.what, "detail": f.detail, "fix": f.fix} for f in found]
+        shown: list[dict[str, Any]] = _json_value_of_answer(problems)
+        return shown
 
     # -- rows, with the reason why some are left out
 
     def answer_sample(self, table: str, rows: int = 10, where: str | None = None) -> Answer:
         """`sample` with a note. Raises LimitReached."""
         limit, note = self._limit_of(rows)
-        query = self.workbench.table(table).limit(limit)
-        return self._answer(query.where(where).to_arrow() if where else query.to_arrow(), limit, note)
+        if where:
+            self._check_length(where)
+            check_condition(where, self.folders)
+        with self._only_reading():
+            query = self.workbench.table(table).limit(limit)
+            return self._answer(query.where(where).to_arrow() if where else query.to_arrow(), limit, note)
 
     def answer_query(self, sql: str, rows: int = 100) -> Answer:
         """`query` with a note. Raises UnsupportedOperation: the statement does more than read. LimitReached."""
         from paimon_nb.spark.runtime.arrow_interop import as_arrow
 
-        if len(sql) > self.limits.statement:
-            raise too_long_statement(self.limits, len(sql))
+        self._check_length(sql)
         check_reads_only(sql, self.folders)
         limit, note = self._limit_of(rows)
         with self._only_reading():
@@ -138,13 +150,18 @@ class ReadOnlyTools:
             assert result.frame is not None
             return self._answer(as_arrow(result.frame.limit(limit + 1)), limit, note)
 
+    def _check_length(self, text: str) -> None:
+        if len(text) > self.limits.statement:
+            raise too_long_statement(self.limits, len(text))
+
     @contextmanager
     def _only_reading(self) -> Iterator[None]:
-        """Queries inside the block are checked before Spark analyses them, and none is a stream."""
+        """Queries and conditions inside the block are checked before Spark analyses them, as are files; no query is a stream."""
         from paimon_nb.session.streaming.executor import runtime_mode
 
         session = self.workbench.session
-        before, session.only_reads = session.only_reads, True
+        before = session.only_reads, session.check_file
+        session.only_reads, session.check_file = True, partial(check_file, folders=self.folders)
         try:
             if session.flink_semantics:
                 with runtime_mode(session, "batch"):
@@ -152,7 +169,7 @@ class ReadOnlyTools:
             else:
                 yield
         finally:
-            session.only_reads = before
+            session.only_reads, session.check_file = before
 
     def _limit_of(self, rows: int) -> tuple[int, str | None]:
         """How many rows are returned, and a note if that is fewer than asked for."""

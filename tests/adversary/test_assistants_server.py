@@ -212,3 +212,28 @@ def test_statements_that_are_refused_without_spark(place: Path, tools: ReadOnlyT
             tools.query(statement.replace("{tmp}", str(place)).replace("{url}", "http://127.0.0.1:9"))
     assert not tools.workbench.session.spark_started
     assert state_of(place / "w") == before
+
+
+HOSTILE_CONDITIONS = [
+    "reflect('java.lang.System', 'setProperty', 'canary', 'set') = 'x'", "IDENTIFIER('ref' || 'lect')('java.lang.System', 'setProperty', 'canary', 'set') = 'x'",
+    "id IN (SELECT 1 FROM csv.`{tmp}/secret.csv`)", "v IN (SELECT b FROM '{tmp}/secret.csv')", "true) AS a, (SELECT max(b) FROM '{tmp}/secret.csv') = ('x'",
+    "xpath_string('<!DOCTYPE a SYSTEM \"{url}/dtd\"><a/>', 'a') = 'x'", "id = 1; DROP TABLE t", "EXISTS (SELECT TRANSFORM(1) USING 'touch {tmp}/made' AS (x STRING))",
+    "my_function(id) = 1", "id IN (SELECT id FROM t /*+ OPTIONS('consumer-id' = 'me') */)",
+]  # fmt: skip
+
+
+def test_a_condition_of_a_sample_is_checked_as_a_query_is(place: Path, listener: Listener, spark: Any) -> None:
+    """A condition may be any expression of the session's SQL."""
+    before = state_of(place / "w")
+    with paimon_nb.connect(str(place / "w"), spark=spark) as wb:
+        tools = ReadOnlyTools(wb, ((place / "allowed").resolve(),))
+        for condition in HOSTILE_CONDITIONS:
+            with pytest.raises(PaimonError) as raised:
+                tools.sample("t", where=filled(condition, place, listener))
+            assert CANARY not in str(raised.value)
+        assert tools.sample("t", where="id + 1 = 3 AND upper(v) = 'B'") == [{"id": 2, "v": "b"}]
+        assert not wb.session.only_reads
+    assert state_of(place / "w") == before
+    assert not (place / "made").exists()
+    assert listener.requests == []
+    assert spark._jvm.java.lang.System.getProperty("canary") is None

@@ -92,6 +92,8 @@ class Session:
         """True during calls of Spark's API, unless the session has Flink's semantics: DESCRIBE and SHOW CREATE TABLE then return Spark's output."""
         self.only_reads = False
         """Whether the statements are not the user's own: each query is checked before Spark analyses it, see `query/untrusted_text.py`."""
+        self.check_file: Callable[[str], None] = lambda _path: None
+        """Raises an error for a data file that statements may not read."""
         self._external_spark, self._spark_conf = spark, dict(spark_conf)
         self._configured = any(not key.startswith(_WITHOUT_TABLES) for key in spark_conf)
         self._spark_before: dict[str, str | None] = {}

@@ -81,6 +81,7 @@ def rows_of_reference(session: Session, ref: TableRef) -> pa.Table | None:
 
 def _rows_of_file(session: Session, path: str) -> pa.Table:
     """The rows of a data file; how it was read becomes a note of the statement."""
+    session.check_file(path)
     rows = session.rows_of_files.get(path)
     if rows is None:
         read = read_data_file(path)
