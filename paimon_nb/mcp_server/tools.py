@@ -121,8 +121,8 @@ class ReadOnlyTools:
         with self._only_reading():
             found = self.workbench.table(table).health()
         problems = [{"grade": f.grade, "what": f.what, "detail": f.detail, "fix": f.fix} for f in found]
-        shown: list[dict[str, Any]] = _json_value_of_answer(problems)
-        return shown
+        plain: list[dict[str, Any]] = _json_value_of_answer(problems)
+        return plain
 
     # -- rows, with the reason why some are left out
 
