@@ -389,9 +389,7 @@ def check_not_rolled_back(store: TableStore, position: StreamOffset) -> None:
     if position.behind is None:
         return
     delivered = position.next - 1
-    now = store.snapshots.get_again(delivered)
-    if now is None and store.options.changelog_outlives_snapshots:
-        now = snapshot_or_changelog(store, delivered)
+    now = snapshot_or_changelog(store, delivered)
     if now is not None and CommitMark.of(now) != position.behind:
         raise TimeTravelError(
             f"{store.name}: the stream has read a snapshot {delivered} that was rolled back; today's snapshot {delivered} "

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paimon_nb.base.errors import BadOptionValue, ConsumerNotFound, SnapshotNotFound, UnsupportedOperation
+from paimon_nb.base.errors import BadOptionValue, ConsumerNotFound, UnsupportedOperation
 from paimon_nb.options import table as opt
 from paimon_nb.table.read.plan.snapshot_scan import merges_postponed
 from paimon_nb.table.read.plan.time_travel import SCAN_VERSION, check_mode, local_time_ms
@@ -205,18 +205,14 @@ def _earliest_readable(store: TableStore) -> int | None:
 
 
 def snapshot_or_changelog(store: TableStore, snapshot_id: int) -> Snapshot | None:
-    """A snapshot, or its long-lived changelog; None if neither exists."""
-    if store.fs.exists(store.snapshots.path(snapshot_id)):
-        try:
-            return store.snapshots.get(snapshot_id)
-        except SnapshotNotFound:
-            pass  # expired between the two reads
-    if store.options.changelog_outlives_snapshots:
-        try:
-            return store.changelogs.get(snapshot_id)
-        except SnapshotNotFound:
-            pass
-    return None
+    """A snapshot, or its long-lived changelog; None if neither exists.
+
+    It is read again each time: after a rollback, another snapshot may have the id of one that this store has read.
+    """
+    found = store.snapshots.get_again(snapshot_id)
+    if found is None and store.options.changelog_outlives_snapshots:
+        return store.changelogs.get_again(snapshot_id)
+    return found
 
 
 def _last_before_ms(store: TableStore, ms: int, latest: Snapshot) -> int:

@@ -256,6 +256,20 @@ def test_a_rollback_is_noticed_however_many_commits_follow(tmp_path, new_commits
     assert error.value.hint
 
 
+def test_a_snapshot_that_replaced_one_which_was_only_seen_is_read_itself(tmp_path):
+    """The stream has looked at snapshot 3, but not read it, when it is rolled back and another commit makes a snapshot 3."""
+    table = make(tmp_path)
+    table.append(rows((1, "x")))
+    table.append(rows((2, "x")))
+    stream = table.stream(position=StreamOffset(2))
+    table.append(rows((3, "old")))
+    assert told(stream.poll()) == [("+I", 2, "x")]
+    assert stream.store.latest().id == 3
+    rollback_to_snapshot(table.store, 2)
+    table.append(rows((4, "new")))
+    assert told(stream.poll()) == [("+I", 4, "new")]
+
+
 def test_an_old_position_without_its_commit_goes_on(tmp_path):
     table = make(tmp_path)
     table.append(rows((1, "x")))
