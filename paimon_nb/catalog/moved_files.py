@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import MissingFile
-from paimon_nb.fs import DirectoryPin
+from paimon_nb.fs import DirectoryPin, move_surely
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +26,7 @@ def move_to_trash(fs: FileIO, path: str, trash: str, suffix: str = "") -> str:
     while True:
         target = f"{trash}@{dropped_ms}{suffix}"
         try:
-            fs.move(path, target)
+            move_surely(fs, path, target)
             return target
         except FileExistsError:
             dropped_ms += 1  # dropped twice in one millisecond

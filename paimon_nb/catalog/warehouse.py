@@ -39,7 +39,7 @@ from paimon_nb.format.schema import (
     new_schema_directory,
     schema_directory,
 )
-from paimon_nb.fs import FileIO, Lock, LockedFileIO, RootedFileIO, without_scheme
+from paimon_nb.fs import FileIO, Lock, LockedFileIO, RootedFileIO, move_surely, without_scheme
 from paimon_nb.options import TableOptions
 from paimon_nb.options.table import DATA_FILE_EXTERNAL_PATHS
 from paimon_nb.table.read.external_paths import external_path_roots
@@ -380,7 +380,7 @@ class WarehouseCatalog(Catalog):
         if dropped.trashed is not None:
             fs = self._fs_for_paths(dropped.path)
             fs.delete_empty_dir(dropped.path)
-            fs.move(dropped.trashed, dropped.path)
+            move_surely(fs, dropped.trashed, dropped.path)
         if dropped.schema is not None:
             self.metastore.add_table(name, dropped.schema)
 
@@ -417,7 +417,7 @@ class WarehouseCatalog(Catalog):
         if not schema_directory(fs, path).ids():
             _remove_empty_dirs_before_undrop(fs, path)  # left by a writer that came after the drop
         try:
-            fs.move(newest.path, path)
+            move_surely(fs, newest.path, path)
         except FileExistsError:
             raise AlreadyExists(
                 f"{path}, the path of table {name}, is not empty",
@@ -426,7 +426,7 @@ class WarehouseCatalog(Catalog):
             ) from None
         schema = schema_directory(fs, path).latest()
         if schema is None or not self.metastore.add_table(name, schema):
-            fs.move(path, newest.path)
+            move_surely(fs, path, newest.path)
             raise AlreadyExists(f"table {name} exists already", hint="rename it first", name=str(name))
 
     def rename_table(self, source: Identifier, target: Identifier) -> None:
@@ -449,7 +449,7 @@ class WarehouseCatalog(Catalog):
         try:
             fs.delete_empty_dir(new)
             fs.make_dirs(posixpath.dirname(new))
-            fs.move(old, new)
+            move_surely(fs, old, new)
         except BaseException as error:
             self.metastore.rename_table(target, source)
             if isinstance(error, FileExistsError):

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.lazy_imports import lazy_getattr
-from paimon_nb.fs.api import DirectoryPin, FileIO, FileSink, FileStatus, OutputFile
+from paimon_nb.fs.api import DirectoryPin, FileIO, FileSink, FileStatus, OutputFile, move_surely, put_surely
 from paimon_nb.fs.local import LocalFileIO, without_scheme
 from paimon_nb.fs.open import open_fs
 from paimon_nb.fs.rooted import RootedFileIO, external_roots
@@ -12,10 +12,16 @@ if TYPE_CHECKING:
     from paimon_nb.fs.access_control import AccessPolicy, GuardedFileIO
     from paimon_nb.fs.locking import Lock, LockedFileIO
     from paimon_nb.fs.memory import MemoryFileIO
+    from paimon_nb.fs.undo_log import UndoLog
 else:
     __getattr__ = lazy_getattr(
         __name__,
-        {"access_control": "AccessPolicy GuardedFileIO", "locking": "Lock LockedFileIO", "memory": "MemoryFileIO"},
+        {
+            "access_control": "AccessPolicy GuardedFileIO",
+            "locking": "Lock LockedFileIO",
+            "memory": "MemoryFileIO",
+            "undo_log": "UndoLog",
+        },
     )
 
 __all__ = [
@@ -31,7 +37,10 @@ __all__ = [
     "MemoryFileIO",
     "OutputFile",
     "RootedFileIO",
+    "UndoLog",
     "external_roots",
+    "move_surely",
     "open_fs",
+    "put_surely",
     "without_scheme",
 ]

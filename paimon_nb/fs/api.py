@@ -5,10 +5,10 @@ from __future__ import annotations
 import posixpath
 import re
 from abc import ABC, abstractmethod
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from paimon_nb.base.errors import MissingFile, TableReplaced
+from paimon_nb.base.errors import MissingFile, PaimonError, TableReplaced
 from paimon_nb.base.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -273,3 +273,27 @@ class FileIO(ABC):
         """New files, content by path. An object store writes them side by side."""
         for path, data in files.items():
             self.write(path, data)
+
+
+def put_surely(fs: FileIO, path: str, data: bytes) -> bool:
+    """`put_if_absent`. After an error the file is read back: if it has this content, the call has succeeded."""
+    try:
+        return fs.put_if_absent(path, data)
+    except (OSError, PaimonError):
+        with suppress(OSError, PaimonError):
+            if fs.read(path) == data:
+                return True
+        raise
+
+
+def move_surely(fs: FileIO, source: str, target: str) -> None:
+    """`move`. After an error it is looked whether the file or directory has moved."""
+    try:
+        fs.move(source, target)
+    except FileExistsError:
+        raise
+    except (OSError, PaimonError):
+        with suppress(OSError, PaimonError):
+            if fs.exists(target) and not fs.exists(source):
+                return
+        raise

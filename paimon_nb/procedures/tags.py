@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from paimon_nb.base.errors import TimeTravelError
 from paimon_nb.procedures.procedure import Argument, Context, Procedure, success, table_argument
-from paimon_nb.table.write.maintenance import create_tag, delete_tag, expire_tags, rename_tag, replace_tag
+from paimon_nb.table.write.maintenance import create_tag, delete_tags, expire_tags, rename_tag, replace_tag
 from paimon_nb.table.write.maintenance.auto_tags import create_due_tags
 
 if TYPE_CHECKING:
@@ -66,11 +66,10 @@ def _create_tag_of(store: TableStore, tag: str, snapshot: Snapshot, time_retaine
 def _delete_tags(context: Context, table: str, tag: str) -> pa.Table:
     store = context.table(table).store
     known = store.tags.names()
-    for name in (n.strip() for n in tag.split(",")):
-        if name in known:
-            delete_tag(store, name)
-        else:  # not an error in Java
-            context.notes.append(f"{store.name} has no tag {name}")
+    names = list(dict.fromkeys(n.strip() for n in tag.split(",")))
+    # A tag that is not there is not an error in Java.
+    context.notes += [f"{store.name} has no tag {name}" for name in names if name not in known]
+    delete_tags(store, [name for name in names if name in known])
     return success()
 
 

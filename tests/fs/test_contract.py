@@ -27,7 +27,10 @@ class ReadsOnly:
     def check_read(self) -> None:
         """Allowed."""
 
-    def check_write(self) -> None:
+    def check_read_file(self, path: str) -> None:
+        pass
+
+    def check_write(self, path: str) -> None:
         raise AccessDenied("no right to write", hint="GRANT it")
 
 

@@ -24,6 +24,7 @@ from paimon_nb.format.metadata_json import JsonObject, java_json
 from paimon_nb.format.types import DataField, DataType, Row, is_opaque, parse_type
 from paimon_nb.format.types.parse import parse_field_json
 from paimon_nb.format.types.types import Array, Map, Multiset
+from paimon_nb.fs import put_surely
 from paimon_nb.options import parse_names
 
 if TYPE_CHECKING:
@@ -391,7 +392,12 @@ class SchemaDirectory:
 
     def create(self, schema: TableSchema) -> bool:
         """Publish a version. False if another writer has taken its id."""
-        return self.fs.put_if_absent(self.path(schema.id), schema.to_json())
+        return put_surely(self.fs, self.path(schema.id), schema.to_json())
+
+    def forget(self) -> None:
+        """Read all versions again: some may have been replaced."""
+        self._read.clear()
+        self._newest_seen = None
 
     def delete(self, schema_id: int) -> None:
         """For fast-forward of branches only."""

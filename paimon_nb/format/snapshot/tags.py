@@ -14,6 +14,7 @@ from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.format.metadata_json import JsonObject, java_json
 from paimon_nb.format.snapshot.directory import Snapshot
+from paimon_nb.fs import put_surely
 
 if TYPE_CHECKING:
     from paimon_nb.fs import FileIO
@@ -104,7 +105,7 @@ class TagDirectory:
             data = data[: data.rindex(b"\n}")] + f',\n  "tagTimeRetained" : {seconds}\n}}'.encode()
         if replace:
             self.fs.overwrite(self.path(name), data)
-        elif not self.fs.put_if_absent(self.path(name), data):
+        elif not put_surely(self.fs, self.path(name), data):
             raise AlreadyExists(
                 f"tag {name!r} exists already", hint="replace_tag moves it, delete_tag removes it", name=name
             )

@@ -436,10 +436,10 @@ def alter_table(context: StatementContext, statement: AlterTable) -> Result:
                     table.create_tag(name, snapshot=snapshot, retained=retain)
                 effects.append(f"tag {name}")
             case DeleteTag(names, if_exists):
+                from paimon_nb.table.write.maintenance import delete_tags
+
                 known = table.store.tags.names()
-                for name in names:
-                    if name in known or not if_exists:
-                        table.delete_tag(name)
+                delete_tags(table.store, [name for name in names if name in known or not if_exists])
                 effects.append(f"tag {', '.join(names)} deleted")
             case RenameTag(name, new_name):
                 table.rename_tag(name, new_name)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue, OutsideWarehouse
 from paimon_nb.format.schema import schema_directory
-from paimon_nb.fs import RootedFileIO, without_scheme
+from paimon_nb.fs import without_scheme
 from paimon_nb.options import table as opt
 
 if TYPE_CHECKING:
@@ -34,6 +34,10 @@ def plain_path(path: str) -> str:
     return without_scheme(path).rstrip("/")
 
 
+def _roots_of(fs: FileIO) -> tuple[str, ...]:
+    return tuple(getattr(fs, "roots", ()))
+
+
 def enclosing_table(fs: FileIO, path: str, known: dict[str, bool] | None = None) -> str | None:
     """The directory of the table that a directory is in, or is itself; None if there is none below the root of `fs`.
 
@@ -53,7 +57,7 @@ def enclosing_table(fs: FileIO, path: str, known: dict[str, bool] | None = None)
 
 def _folders_between(fs: FileIO, path: str) -> Iterator[str]:
     """The directories from the root of `fs` down to `path`, without those that can only be parts of a table."""
-    roots = [plain_path(r) for r in fs.roots] if isinstance(fs, RootedFileIO) else []
+    roots = [plain_path(r) for r in _roots_of(fs)]
     root = min((r for r in roots if is_below(path, r)), key=len, default="")
     if roots and not root:
         return
@@ -80,7 +84,7 @@ def check_location(fs: FileIO, path: str, what: str, own: str | None = None) -> 
     if other is not None and other == (own and plain_path(own)):
         return
     if other is None:
-        warehouse = fs.root if isinstance(fs, RootedFileIO) else ""
+        warehouse = next(iter(_roots_of(fs)), "")
         trash = f"{plain_path(warehouse)}/{_TRASH}"
         inside = warehouse and is_below(plain_path(warehouse), location)
         if (
@@ -141,7 +145,7 @@ class ExternalFiles:
     def _check_folder(self, path: str, folder: str) -> None:
         if ".." in folder.split("/"):
             raise self._refused(path, "is not a plain path")
-        roots = self._fs.roots if isinstance(self._fs, RootedFileIO) else ()
+        roots = _roots_of(self._fs)
         if is_below(folder, self._root) or (roots and not any(is_below(folder, plain_path(r)) for r in roots)):
             return  # the file system refuses what is outside its roots
         if not any(is_below(folder, root) for root in self._declared_roots()):
@@ -154,7 +158,7 @@ class ExternalFiles:
         """The roots of the table's options, and those that the catalog or a statement of the session allows."""
         if self._roots is None:
             self._roots = [plain_path(root) for root in self._declared()]
-        allowed = self._fs.roots[1:] if isinstance(self._fs, RootedFileIO) else ()
+        allowed = _roots_of(self._fs)[1:]
         return [*self._roots, *map(plain_path, allowed)]
 
     def _refused(self, path: str, why: str) -> OutsideWarehouse:

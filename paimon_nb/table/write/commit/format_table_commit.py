@@ -8,11 +8,14 @@ Source: Paimon 2.1 `FormatTableCommit.java`.
 from __future__ import annotations
 
 import posixpath
+import uuid
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import AlreadyExists, CommitError, SqlAnalysisError, UnknownName, UnsupportedOperation
+from paimon_nb.fs import UndoLog
 from paimon_nb.table.read.format_table import (
+    STAGING,
     PartitionDirectory,
     check_partition_name,
     data_files,
@@ -66,7 +69,6 @@ class FormatTableCommit:
         """
         del identifier
         files = list(messages)
-        moved: list[str] = []
         try:
             self.store.check_identity()
             count = sum(f.row_count for f in files)
@@ -77,19 +79,20 @@ class FormatTableCommit:
                 )
             targets = [self._target(file) for file in files]
             replaced = [] if overwrite is None else self._replaced_files(files, overwrite)
-            for file, target in zip(files, targets, strict=True):
-                self.store.fs.make_dirs(posixpath.dirname(target))
-                self.store.fs.move(file.path, target)
-                moved.append(target)
+            with UndoLog(self.store.fs) as changing:
+                for file, target in zip(files, targets, strict=True):
+                    changing.make_dirs(posixpath.dirname(target))
+                    changing.move(file.path, target)
+                # Moved first: a file that was deleted cannot be restored.
+                old = [f"{self.store.root}/{STAGING}/replaced-{uuid.uuid4().hex}" for _ in replaced]
+                for path, staged in zip(replaced, old, strict=True):
+                    changing.make_dirs(posixpath.dirname(staged))
+                    changing.move(path, staged)
+                changing.delete_later(old)
         except BaseException:
-            for path in moved:
-                with suppress(Exception):  # must not hide the first error
-                    self.store.fs.delete(path)
-            with suppress(Exception):
+            with suppress(Exception):  # must not hide the first error
                 delete_staged(self.store, files)
             raise
-        for path in replaced:
-            self.store.fs.delete(path)
         partitions = {f.partition for f in files}
         if overwrite is not None and overwrite.partition:
             values = list(_leading_partition_values(self.store, overwrite.partition))

@@ -30,11 +30,18 @@ from paimon_nb.table.write.maintenance.reachable import Reachable, reachable_fro
 from paimon_nb.table.write.maintenance.restore import restore_as_latest
 from paimon_nb.table.write.maintenance.rollback import rollback_to_snapshot, rollback_to_tag
 from paimon_nb.table.write.maintenance.row_ids import Reassigned, reassign_row_ids
-from paimon_nb.table.write.maintenance.tags import create_tag, delete_tag, expire_tags, rename_tag, replace_tag
+from paimon_nb.table.write.maintenance.tags import (
+    create_tag,
+    delete_tag,
+    delete_tags,
+    expire_tags,
+    rename_tag,
+    replace_tag,
+)
 
 __all__ = [
     "ORPHAN_AGE_MS", "ExpireLimits", "Orphan", "Reachable", "Reassigned", "analyze", "clear_consumers", "compact_manifests", "create_branch",
-    "create_tag", "delete_branch", "delete_changelogs", "delete_consumer", "delete_tag", "describe_manifests", "drop_partitions", "expire_changelogs",
+    "create_tag", "delete_branch", "delete_changelogs", "delete_consumer", "delete_tag", "delete_tags", "describe_manifests", "drop_partitions", "expire_changelogs",
     "expire_partitions", "expire_snapshots", "expire_tags", "fast_forward", "find_orphans", "mark_partitions_done", "missing_partitions",
     "merge_branch",
     "purge", "reachable_from_all_branches", "reassign_row_ids", "refuse_existing_partitions", "remove_missing_files", "remove_missing_manifests", "remove_orphans", "rename_branch", "rename_tag", "replace_tag",

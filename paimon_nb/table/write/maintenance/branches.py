@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import AlreadyExists, InvalidName, TagNotFound, UnsupportedOperation
 from paimon_nb.base.identifier import MAIN_BRANCH
+from paimon_nb.fs import move_surely
 from paimon_nb.options import table as opt
 from paimon_nb.table.read.live_files import live_entries
 from paimon_nb.table.write.iceberg import publish_iceberg
-from paimon_nb.table.write.maintenance.deletion_candidates import DeletionCandidates, delete_paths
+from paimon_nb.table.write.maintenance.deletion_candidates import DeletionCandidates, delete_paths, undone_on_error
 from paimon_nb.table.write.maintenance.reachable import (
     changelog_entries,
     reachable_from_all_branches,
@@ -23,7 +24,7 @@ from paimon_nb.table.write.maintenance.reachable import (
 from paimon_nb.table.write.publish.changes import forget_last_commit
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from paimon_nb.format.snapshot import Snapshot
     from paimon_nb.table.read.store import TableStore
@@ -45,7 +46,13 @@ def create_branch(store: TableStore, name: str, tag: str | None = None, *, if_no
         return True
     root = main.branches.root(name)
     main.fs.delete_tree(root)  # remove the remains of an interrupted creation
-    newest_schema = None
+    with undone_on_error(store) as changing:
+        _write_branch(changing, root, tag)
+    return True
+
+
+def _write_branch(store: TableStore, root: str, tag: str | None) -> None:
+    main, newest_schema = store, None
     if tag is not None:
         snapshot = store.tags.get(tag).snapshot
         newest_schema = snapshot.schema_id
@@ -60,9 +67,7 @@ def create_branch(store: TableStore, name: str, tag: str | None = None, *, if_no
             _copy_file(store, store.schemas.path(schema_id), f"{root}/schema/schema-{schema_id}")
     if tag is not None and tag not in store.tags.names():
         # It was deleted since it was read, maybe with its files: whoever deletes them looks for new branches first.
-        main.fs.delete_tree(root)
         raise TagNotFound(f"tag {tag!r} was deleted while the branch was created", hint="use another tag", name=tag)
-    return True
 
 
 def _retains_changelog(store: TableStore, tagged: Snapshot) -> bool:
@@ -91,9 +96,11 @@ def delete_branch(store: TableStore, name: str) -> None:
         without_tags=branch.tags.names(),
         without_changelogs=branch.changelogs.ids(),
     )
-    branch.fs.delete_tree(branch.branch_root)
     forget_last_commit(branch)
-    delete_paths(branch, candidates.unused(with_new_roots(used, store.on_branch(MAIN_BRANCH))))
+    with undone_on_error(branch) as changing:
+        changing.fs.delete(branch.schemas.path(0))  # without it the branch does not exist
+        changing.fs.delete_tree(branch.branch_root)
+        delete_paths(changing, candidates.unused(with_new_roots(used, changing.on_branch(MAIN_BRANCH))))
 
 
 def check_no_fallback(store: TableStore, name: str) -> None:
@@ -118,7 +125,7 @@ def rename_branch(store: TableStore, name: str, to: str) -> None:
     if store.versions is not None:
         store.versions.rename_branch(name, to)
     else:
-        branch.fs.move(branch.branch_root, store.branches.root(to))
+        move_surely(branch.fs, branch.branch_root, store.branches.root(to))
     forget_last_commit(branch)
 
 
@@ -161,6 +168,17 @@ def fast_forward(store: TableStore, name: str) -> None:
     # The branch itself stays, so everything that main takes from it is reachable through it.
     used = reachable_from_all_branches(main, without_snapshots=replaced, without_tags=replaced_tags)
     forget_last_commit(main)
+    with undone_on_error(main) as changing:
+        _take_over(changing, branch, first, first_schema, replaced, replaced_tags)
+        delete_paths(changing, candidates.unused(with_new_roots(used, changing)))
+    publish_iceberg(main.on_branch(MAIN_BRANCH))
+
+
+def _take_over(
+    main: TableStore, branch: TableStore, first: int, first_schema: int, replaced: Sequence[int], replaced_tags: Sequence[str]
+) -> None:
+    """Replace these snapshots and tags of main, and its schemas from the first one on, by those of the branch."""
+    branch_tags = branch.tags.names()
     for snapshot_id in reversed(replaced):
         main.snapshots.delete(snapshot_id)
     # Snapshots published on top of them since the listing are unreadable now; they count as replaced, too.
@@ -185,8 +203,6 @@ def fast_forward(store: TableStore, name: str) -> None:
     if newest is not None:
         main.snapshots.write_latest_hint(newest)
     main.snapshots.write_earliest_hint(min(main.snapshots.ids()))
-    publish_iceberg(main.on_branch(MAIN_BRANCH))
-    delete_paths(main, candidates.unused(with_new_roots(used, main)))
 
 
 def _check_schemas(

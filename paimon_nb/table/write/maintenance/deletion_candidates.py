@@ -5,16 +5,18 @@ Collected completely before anything is deleted, so that an unreadable file stop
 
 from __future__ import annotations
 
-from dataclasses import field
+from contextlib import contextmanager
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import MissingFile
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.manifest import ManifestEntry, read_manifest_list
+from paimon_nb.fs import UndoLog
 from paimon_nb.table.write.maintenance.reachable import Reachable, index_files, list_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from paimon_nb.format.snapshot import Snapshot
     from paimon_nb.table.read.store import TableStore
@@ -74,6 +76,21 @@ class DeletionCandidates:
         ]
 
 
+@contextmanager
+def undone_on_error(store: TableStore) -> Iterator[TableStore]:
+    """The same table for a block whose changes of metadata files are made together, or undone. What `delete_paths` deletes goes at its end."""
+    if isinstance(store.fs, UndoLog):
+        with store.fs:
+            yield store
+        return
+    with UndoLog(store.fs) as files:
+        try:
+            yield replace(store, fs=files)
+        finally:
+            store.forget_snapshots()
+            store.schemas.forget()
+
+
 def delete_paths(store: TableStore, paths: Iterable[str]) -> None:
-    """Delete files; those that do not exist are skipped."""
+    """Delete files that nothing needs any more; those that do not exist are skipped."""
     store.fs.delete_each(paths)

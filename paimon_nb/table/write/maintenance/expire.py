@@ -12,7 +12,7 @@ from paimon_nb.format.manifest import ADD, DELETE
 from paimon_nb.options import table as opt
 from paimon_nb.table.read.live_files import live_entries
 from paimon_nb.table.write.iceberg import publish_iceberg
-from paimon_nb.table.write.maintenance.deletion_candidates import DeletionCandidates, delete_paths
+from paimon_nb.table.write.maintenance.deletion_candidates import DeletionCandidates, delete_paths, undone_on_error
 from paimon_nb.table.write.maintenance.reachable import (
     changelog_entries,
     delta_entries,
@@ -113,11 +113,12 @@ def expire_snapshots(store: TableStore, limits: ExpireLimits | None = None) -> i
             # It cannot be read in any case, so it goes; of its files only what is known.
             log.warning("files of expired snapshot %d of %s may stay as orphans: %s", snapshot.id, store.name, error)
     used = reachable_from_all_branches(store, without_snapshots=ids)  # raises before anything is deleted
-    store.snapshots.write_earliest_hint(end)
-    for snapshot_id in ids:
-        store.snapshots.delete(snapshot_id)
-    paths = candidates.unused(with_new_roots(used, store))
-    delete_paths(store, paths)
+    with undone_on_error(store) as changing:
+        changing.snapshots.write_earliest_hint(end)
+        for snapshot_id in ids:
+            changing.snapshots.delete(snapshot_id)
+        paths = candidates.unused(with_new_roots(used, changing))
+        delete_paths(changing, paths)
     _clean_empty_directories(store, paths)
     publish_iceberg(store)
     return len(expired)

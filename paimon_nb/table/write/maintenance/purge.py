@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.table.write.maintenance.branches import check_no_fallback, delete_branch
 from paimon_nb.table.write.maintenance.consumers import clear_consumers
+from paimon_nb.table.write.maintenance.deletion_candidates import undone_on_error
 from paimon_nb.table.write.maintenance.expire import ExpireLimits, delete_changelogs, expire_snapshots
 from paimon_nb.table.write.maintenance.partitions import truncate
 from paimon_nb.table.write.maintenance.tags import delete_tag
@@ -26,13 +27,14 @@ def purge(store: TableStore) -> int | None:
     """
     for branch in store.branches.names():
         check_no_fallback(store, branch)
-    for branch in store.branches.names():
-        delete_branch(store, branch)
-    for tag in store.tags.names():
-        delete_tag(store, tag)
-    clear_consumers(store)
-    made = truncate(store)
-    only_newest = ExpireLimits.of(store, retain_min=1, retain_max=1, older_than_ms=_EVER, max_deletes=_EVER)
-    expire_snapshots(store, only_newest)
-    delete_changelogs(store)
+    with undone_on_error(store) as changing:
+        for branch in store.branches.names():
+            delete_branch(changing, branch)
+        for tag in store.tags.names():
+            delete_tag(changing, tag)
+        clear_consumers(changing)
+        made = truncate(changing)
+        only_newest = ExpireLimits.of(store, retain_min=1, retain_max=1, older_than_ms=_EVER, max_deletes=_EVER)
+        expire_snapshots(changing, only_newest)
+        delete_changelogs(changing)
     return made

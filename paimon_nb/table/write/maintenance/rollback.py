@@ -10,7 +10,7 @@ from paimon_nb.base.errors import FormatError, SnapshotNotFound, TagNotFound
 from paimon_nb.format.manifest import ADD
 from paimon_nb.table.read.live_files import live_entries
 from paimon_nb.table.write.iceberg import publish_iceberg
-from paimon_nb.table.write.maintenance.deletion_candidates import DeletionCandidates, delete_paths
+from paimon_nb.table.write.maintenance.deletion_candidates import DeletionCandidates, delete_paths, undone_on_error
 from paimon_nb.table.write.maintenance.reachable import (
     changelog_entries,
     delta_entries,
@@ -45,7 +45,8 @@ def rollback_to_snapshot(store: TableStore, snapshot_id: int) -> Snapshot:
     if store.versions is not None:
         _roll_back_by_server(store, store.versions, snapshot_id)
     else:
-        _delete_newer_than(store, target)
+        with undone_on_error(store) as changing:
+            _delete_newer_than(changing, target)
     return target
 
 
@@ -55,11 +56,12 @@ def rollback_to_tag(store: TableStore, name: str) -> Snapshot:
     if store.versions is not None:
         _roll_back_by_server(store, store.versions, name)
         return target
-    if target.id not in store.snapshots.ids():
-        # The snapshot file comes first: from here on its files are reachable.
-        store.snapshots.put(without_changelog(target))
-        store.snapshots.write_earliest_hint(target.id)
-    _delete_newer_than(store, target)
+    with undone_on_error(store) as changing:
+        if target.id not in store.snapshots.ids():
+            # The snapshot file comes first: from here on its files are reachable.
+            changing.snapshots.put(without_changelog(target))
+            changing.snapshots.write_earliest_hint(target.id)
+        _delete_newer_than(changing, target)
     return target
 
 

@@ -17,10 +17,12 @@ from paimon_nb.options import table as opt
 from paimon_nb.options.support import Access
 from paimon_nb.table.read.live_files import live_entries
 from paimon_nb.table.write.iceberg import publish_iceberg
-from paimon_nb.table.write.maintenance.deletion_candidates import DeletionCandidates, delete_paths
+from paimon_nb.table.write.maintenance.deletion_candidates import DeletionCandidates, delete_paths, undone_on_error
 from paimon_nb.table.write.maintenance.reachable import reachable_from_all_branches, without_changelog
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from paimon_nb.format.snapshot import Snapshot, Tag
     from paimon_nb.table.read.store import TableStore
 
@@ -50,11 +52,10 @@ def create_tag(
             return None
         raise AlreadyExists(f"tag {name!r} already exists", hint="delete it first, or CALL sys.replace_tag", name=name)
     snapshot = pick_snapshot(store, snapshot_id)
-    _write_tag(store, name, snapshot, retained_ms)
-    if not _is_still_retained(store, name, snapshot):
-        with suppress(TagNotFound):
-            store.tags.delete(name)
-        raise _removed_meanwhile(store, snapshot)
+    with undone_on_error(store) as changing:
+        _write_tag(changing, name, snapshot, retained_ms)
+        if not _is_still_retained(changing, name, snapshot):
+            raise _removed_meanwhile(store, snapshot)
     return snapshot
 
 
@@ -66,12 +67,12 @@ def replace_tag(
     snapshot = pick_snapshot(store, snapshot_id) if snapshot_id is not None else old.snapshot
     # Not by id: after a fast-forward or a rollback two histories may use the same ids.
     same = snapshot.delta_manifest_list == old.snapshot.delta_manifest_list
-    _write_tag(store, name, snapshot, retained_ms, replace=True)  # one step: the tag always exists
-    if not same:
-        if not _is_still_retained(store, name, snapshot):
-            store.tags.create(name, old.snapshot, old.create_time, old.retained_ms, replace=True)
-            raise _removed_meanwhile(store, snapshot)
-        _delete_files_of(store, old)
+    with undone_on_error(store) as changing:
+        _write_tag(changing, name, snapshot, retained_ms, replace=True)  # one step: the tag always exists
+        if not same:
+            if not _is_still_retained(changing, name, snapshot):
+                raise _removed_meanwhile(store, snapshot)
+            _delete_files_of(changing, old)
     return snapshot
 
 
@@ -87,11 +88,19 @@ def delete_tag(store: TableStore, name: str, *, if_exists: bool = False) -> bool
     except FormatError as error:
         log.warning("tag %r of %s is deleted, its files stay: %s", name, store.name, error)
         tag = None
-    store.tags.delete(name)
-    publish_iceberg(store)
-    if tag is not None:
-        _delete_files_of(store, tag)
+    with undone_on_error(store) as changing:
+        changing.tags.delete(name)
+        publish_iceberg(store)
+        if tag is not None:
+            _delete_files_of(changing, tag)
     return True
+
+
+def delete_tags(store: TableStore, names: Iterable[str]) -> None:
+    """Delete several tags, or none. Raises TagNotFound."""
+    with undone_on_error(store) as changing:
+        for name in names:
+            delete_tag(changing, name)
 
 
 def _delete_files_of(store: TableStore, tag: Tag) -> None:
@@ -131,8 +140,9 @@ def rename_tag(store: TableStore, name: str, to: str) -> None:
     check_tag_name(to)
     if to in store.tags.names():
         raise AlreadyExists(f"tag {to!r} already exists", hint="choose another name", name=to)
-    store.tags.rename(name, to)
-    publish_iceberg(store)
+    with undone_on_error(store) as changing:
+        changing.tags.rename(name, to)
+        publish_iceberg(store)
 
 
 def expire_tags(store: TableStore, older_than_ms: int | None = None) -> list[str]:

@@ -1,0 +1,181 @@
+"""Changes of several small files that are made together: if one fails, those before it are undone."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any, Self
+
+from paimon_nb.base.errors import PaimonError
+from paimon_nb.fs.api import FileIO, FileStatus, OutputFile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from contextlib import AbstractContextManager
+    from types import TracebackType
+
+log = logging.getLogger(__name__)
+
+
+class UndoLog(FileIO):
+    """The same files as `inner`. Leaving the `with` block by an exception undoes the changes that were made through it.
+
+    It undoes `put_if_absent`, `overwrite`, `delete` and `move`, whether or not the call that failed had its effect, and never what
+    another process has changed since. Files that `delete_later` names go when the block has succeeded; those that cannot be deleted
+    are orphans. Not undone: new files of `create` and `write`, which nothing refers to then.
+    """
+
+    def __init__(self, inner: FileIO) -> None:
+        self.inner = inner
+        self.is_object_store = inner.is_object_store
+        self._undo: list[Callable[[], object]] = []
+        self._later: list[Callable[[], object]] = []
+        self._depth = 0
+
+    @property
+    def root(self) -> str:
+        """The root of the file system, if it has one."""
+        return str(getattr(self.inner, "root", ""))
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """The roots of the file system, if it has some."""
+        return tuple(getattr(self.inner, "roots", ()))
+
+    def __enter__(self) -> Self:
+        self._depth += 1
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._depth -= 1
+        if self._depth:
+            return  # inside another operation, which ends it
+        if error is None:
+            for delete in self._later:
+                try:
+                    delete()
+                except (OSError, PaimonError) as failure:
+                    log.warning("unused files remain; CALL sys.remove_orphan_files deletes them: %s", failure)
+        else:
+            for undo in reversed(self._undo):
+                try:
+                    undo()
+                except (OSError, PaimonError) as failure:
+                    log.warning("a change could not be undone: %s", failure)
+        self._later, self._undo = [], []
+
+    # -- changes that are undone
+
+    def _content(self, path: str) -> bytes | None:
+        (content,) = self.inner.read_each([path])
+        return content
+
+    def _restore(self, path: str, before: bytes | None, written: bytes | None) -> None:
+        now = self._content(path)
+        if now != written or now == before:
+            return  # without effect, or changed by another process
+        if before is None:
+            self.inner.delete(path)
+        elif now is None:
+            self.inner.put_if_absent(path, before)
+        else:
+            self.inner.overwrite(path, before)
+
+    def put_if_absent(self, path: str, data: bytes) -> bool:
+        return self.sync_and_put_if_absent((), path, data)
+
+    def sync_and_put_if_absent(self, named: Iterable[str], path: str, data: bytes) -> bool:
+        before = self._content(path)
+        if before is None:
+            self._undo.append(lambda: self._restore(path, None, data))
+        return self.inner.sync_and_put_if_absent(named, path, data)
+
+    def overwrite(self, path: str, data: bytes, *, durable: bool = True) -> None:
+        before = self._content(path)
+        self._undo.append(lambda: self._restore(path, before, data))
+        self.inner.overwrite(path, data, durable=durable)
+
+    def delete(self, path: str) -> bool:
+        before = self._content(path)
+        if before is not None:
+            self._undo.append(lambda: self._restore(path, before, None))
+        return self.inner.delete(path)
+
+    def move(self, source: str, target: str) -> None:
+        if self.inner.exists(target):
+            raise FileExistsError(target)
+
+        def move_back() -> None:
+            if self.inner.exists(target) and not self.inner.exists(source):
+                self.inner.move(target, source)
+
+        self._undo.append(move_back)
+        self.inner.move(source, target)
+
+    # -- after success
+
+    def delete_later(self, paths: Iterable[str]) -> None:
+        """Delete files that nothing refers to after the block."""
+        waiting = list(paths)
+        self._later.append(lambda: self.inner.delete_each(waiting))
+
+    def delete_each(self, paths: Iterable[str]) -> None:
+        self.delete_later(paths)
+
+    def delete_tree(self, path: str) -> None:
+        self._later.append(lambda: self.inner.delete_tree(path))
+
+    def delete_empty_dir(self, path: str) -> bool:
+        self._later.append(lambda: self.inner.delete_empty_dir(path))
+        return False
+
+    # -- the same as of `inner`
+
+    def read(self, path: str) -> bytes:
+        return self.inner.read(path)
+
+    def read_each(self, paths: Sequence[str]) -> list[bytes | None]:
+        return self.inner.read_each(paths)
+
+    def prefetch(self, files: Iterable[tuple[str, int]]) -> None:
+        self.inner.prefetch(files)
+
+    def keep_in_memory(self, files: Mapping[str, bytes]) -> None:
+        self.inner.keep_in_memory(files)
+
+    def writing_in_background(self) -> AbstractContextManager[None]:
+        return self.inner.writing_in_background()
+
+    def open(self, path: str) -> Any:
+        return self.inner.open(path)
+
+    def create(self, path: str) -> OutputFile:
+        return self.inner.create(path)
+
+    def write(self, path: str, data: bytes) -> None:
+        self.inner.write(path, data)
+
+    def write_each(self, files: Mapping[str, bytes]) -> None:
+        self.inner.write_each(files)
+
+    def list(self, path: str) -> list[FileStatus]:
+        return self.inner.list(path)
+
+    def names(self, path: str) -> Sequence[str]:
+        return self.inner.names(path)
+
+    def exists(self, path: str) -> bool:
+        return self.inner.exists(path)
+
+    def size(self, path: str) -> int:
+        return self.inner.size(path)
+
+    def make_dirs(self, path: str) -> None:
+        self.inner.make_dirs(path)
+
+    def sync(self, paths: Iterable[str]) -> None:
+        self.inner.sync(paths)
+
+    def local_path(self, path: str) -> str | None:
+        return self.inner.local_path(path)

@@ -1,0 +1,221 @@
+"""Every kind of statement while one file call fails: the warehouse is as before, or the statement has succeeded."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+from statement_faults import WAYS, Faulty, InMemory, OnDisk, state_of, workbench
+
+from paimon_nb.base.errors import PaimonError
+from paimon_nb.table.read.live_files import LIVE_FILES
+from paimon_nb.table.write.publish import changes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+APPEND = "CREATE TABLE t (id INT, p INT) PARTITIONED BY (p) WITH ('bucket' = '-1')"
+KEYED = "CREATE TABLE t (id INT, v STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '1')"
+ROWS = "INSERT INTO t VALUES (1, 1), (2, 2); INSERT INTO t VALUES (3, 1)"
+PAIRS = "INSERT INTO t VALUES (1, 'a'), (2, 'b'); INSERT INTO t VALUES (2, 'B'), (3, 'c')"
+TAGGED = f"{APPEND}; {ROWS}; CALL sys.create_tag('t', 'one', 1); CALL sys.create_tag('t', 'two', 2)"
+BRANCHED = f"{TAGGED}; CALL sys.create_branch('t', 'b', 'one')"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A statement."""
+
+    name: str
+    before: str
+    """Statements before it."""
+    text: str
+
+
+CASES = [
+    Case("create database", "", "CREATE DATABASE d"),
+    Case("drop database", f"CREATE DATABASE d; USE d; {APPEND}; {ROWS}; CREATE TABLE u (id INT); USE default", "DROP DATABASE d CASCADE"),
+    Case("create table", "", APPEND),
+    Case("create table like", f"{APPEND}; {ROWS}", "CREATE TABLE u LIKE t"),
+    Case("create format table", "", "CREATE TABLE t (id INT, v STRING) USING csv"),
+    Case("create or replace", f"{APPEND}; {ROWS}", "CREATE OR REPLACE TABLE t (a STRING, p INT) PARTITIONED BY (p)"),
+    Case("create or replace, other partitions", f"{APPEND}; {ROWS}", "CREATE OR REPLACE TABLE t (a STRING)"),
+    Case("create table as file", "", "CREATE TABLE t AS SELECT * FROM '{file}'"),
+    Case("drop table", f"{APPEND}; {ROWS}", "DROP TABLE t"),
+    Case("drop table purge", f"{APPEND}; {ROWS}", "DROP TABLE t PURGE"),
+    Case("undrop", f"{APPEND}; {ROWS}; DROP TABLE t", "UNDROP TABLE t"),
+    Case("add columns", f"{APPEND}; {ROWS}", "ALTER TABLE t ADD COLUMNS (a INT, b STRING)"),
+    Case("set options", f"{APPEND}; {ROWS}", "ALTER TABLE t SET ('write-only' = 'true', 'snapshot.num-retained.max' = '20')"),
+    Case("rename table", f"{APPEND}; {ROWS}", "ALTER TABLE t RENAME TO u"),
+    Case("create tag", f"{APPEND}; {ROWS}", "ALTER TABLE t CREATE TAG x"),
+    Case("replace tag", TAGGED, "ALTER TABLE t CREATE OR REPLACE TAG one AS OF VERSION 2"),
+    Case("rename tag", TAGGED, "ALTER TABLE t RENAME TAG one TO three"),
+    Case("delete tags", TAGGED, "ALTER TABLE t DELETE TAG `one,two`"),
+    Case("drop partitions", f"{APPEND}; {ROWS}", "ALTER TABLE t DROP PARTITION (p = 1), PARTITION (p = 2)"),
+    Case("truncate", f"{APPEND}; {ROWS}", "TRUNCATE TABLE t"),
+    Case("insert", f"{APPEND}; {ROWS}", "INSERT INTO t VALUES (4, 3), (5, 4)"),
+    Case("insert with expiry", f"{APPEND[:-1]}, 'snapshot.num-retained.min' = '1', 'snapshot.num-retained.max' = '1'); {ROWS}", "INSERT INTO t VALUES (4, 3)"),
+    Case("upsert and compaction", f"{KEYED[:-1]}, 'num-sorted-run.compaction-trigger' = '2'); {PAIRS}", "INSERT INTO t VALUES (1, 'A')"),
+    Case("upsert with changelog", f"{KEYED[:-1]}, 'changelog-producer' = 'lookup'); {PAIRS}", "INSERT INTO t VALUES (1, 'A')"),
+    Case("upsert in dynamic buckets", f"{KEYED.replace(chr(39) + '1' + chr(39), chr(39) + '-1' + chr(39))}; {PAIRS}", "INSERT INTO t VALUES (1, 'A'), (9, 'z')"),
+    Case("insert overwrite", f"{APPEND}; {ROWS}", "INSERT OVERWRITE t VALUES (4, 1)"),
+    Case("insert into csv", "CREATE TABLE t (id INT, p INT) USING csv PARTITIONED BY (p); INSERT INTO t VALUES (1, 1)", "INSERT INTO t VALUES (2, 1), (3, 2)"),
+    Case("overwrite csv", "CREATE TABLE t (id INT, p INT) USING csv PARTITIONED BY (p); INSERT INTO t VALUES (1, 1)", "INSERT OVERWRITE t VALUES (2, 1)"),
+    Case("call create_tag", f"{APPEND}; {ROWS}", "CALL sys.create_tag('t', 'x')"),
+    Case("call delete_tag", TAGGED, "CALL sys.delete_tag('t', 'one')"),
+    Case("call delete_tag of two", TAGGED, "CALL sys.delete_tag('t', 'one,two')"),
+    Case("call create_branch", TAGGED, "CALL sys.create_branch('t', 'b', 'one')"),
+    Case("call create_empty_branch", f"{APPEND}; {ROWS}", "CALL sys.create_branch('t', 'b')"),
+    Case("call delete_branch", BRANCHED, "CALL sys.delete_branch('t', 'b')"),
+    Case("call rename_branch", BRANCHED, "CALL sys.rename_branch('t', 'b', 'c')"),
+    Case("call fast_forward", f"{BRANCHED}; INSERT INTO `t$branch_b` VALUES (9, 9)", "CALL sys.fast_forward('t', 'b')"),
+    Case("call rollback", f"{APPEND}; {ROWS}; INSERT INTO t VALUES (5, 5)", "CALL sys.rollback('t', '1')"),
+    Case("call rollback to tag", TAGGED, "CALL sys.rollback('t', 'one')"),
+    Case("call expire_snapshots", f"{APPEND}; {ROWS}; INSERT INTO t VALUES (5, 5)", "CALL sys.expire_snapshots('t', 1)"),
+    Case("call expire_partitions", f"{APPEND.replace('p INT', 'p STRING')}; INSERT INTO t VALUES (1, '2000-01-01'), (2, '2999-01-01')", "CALL sys.expire_partitions('t', '1 d', 'yyyy-MM-dd', '$p', 'values-time')"),
+    Case("call drop_partition", f"{APPEND}; {ROWS}", "CALL sys.drop_partition('t', 'p=1')"),
+    Case("call remove_orphan_files", f"{APPEND}; {ROWS}", "CALL sys.remove_orphan_files('t')"),
+    Case("call reset_consumer", f"{APPEND}; {ROWS}", "CALL sys.reset_consumer('t', 'c', 1)"),
+    Case("call compact", f"{KEYED}; {PAIRS}", "CALL sys.compact('t')"),
+    Case("call purge_files", f"{APPEND}; {ROWS}", "CALL sys.purge_files('t')"),
+    Case("call clone", f"{APPEND}; {ROWS}", "CALL sys.clone(database => 'default', `table` => 't', target_database => 'd', target_table => 'u')"),
+    Case("call copy", f"{APPEND}; {ROWS}", "CALL sys.copy('t', 'u')"),
+    Case("call mark_partition_done", f"{APPEND}; {ROWS}", "CALL sys.mark_partition_done('t', 'p=1')"),
+    Case("call rewrite_file_index", f"{APPEND}; {ROWS}; ALTER TABLE t SET ('file-index.bloom-filter.columns' = 'id', 'file-index.in-manifest-threshold' = '1 b')", "CALL sys.rewrite_file_index('t')"),
+    Case("analyze", f"{APPEND}; {ROWS}", "ANALYZE TABLE t COMPUTE STATISTICS"),
+]  # fmt: skip
+
+WITH_SPARK = [
+    Case("update", f"{APPEND}; {ROWS}", "UPDATE t SET id = id + 10 WHERE id < 3"),
+    Case("update by key", f"{KEYED}; {PAIRS}", "UPDATE t SET v = 'x' WHERE id < 3"),
+    Case("delete", f"{APPEND}; {ROWS}", "DELETE FROM t WHERE id = 1"),
+    Case("delete by key", f"{KEYED}; {PAIRS}", "DELETE FROM t WHERE id = 1"),
+    Case("merge", f"{KEYED}; {PAIRS}", "MERGE INTO t USING (SELECT 1 AS id, 'm' AS v UNION ALL SELECT 9, 'n') s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = s.v WHEN NOT MATCHED THEN INSERT *"),
+    Case("insert query", f"{APPEND}; {ROWS}", "INSERT INTO t SELECT id + 10, p FROM t"),
+    Case("create table as query", f"{APPEND}; {ROWS}", "CREATE TABLE u AS SELECT id + 1 AS id, p FROM t"),
+    Case("replace table as query", f"{APPEND}; {ROWS}", "CREATE OR REPLACE TABLE t PARTITIONED BY (p) AS SELECT id + 1 AS id, p FROM t"),
+    Case("replace table as query, other partitions", f"{APPEND}; {ROWS}", "CREATE OR REPLACE TABLE t AS SELECT id + 1 AS id, p FROM t"),
+    Case("copy into", f"{KEYED}", "COPY INTO t FROM '{file}' FILE_FORMAT = (TYPE = CSV SKIP_HEADER = 1)"),
+    Case("statement set", f"{APPEND}; {ROWS}; CREATE TABLE u (id INT, p INT)", "EXECUTE STATEMENT SET BEGIN INSERT INTO t SELECT 8, 8; INSERT INTO u SELECT 9, 9; END"),
+]  # fmt: skip
+
+
+def forget() -> None:
+    """As in a new process."""
+    changes._last.clear()
+    changes._consumed.clear()
+    LIVE_FILES.invalidate_cache()
+
+
+def run(case: Case, warehouse: InMemory | OnDisk, fs: Faulty, file: Path, spark: object = None) -> BaseException | None:
+    """Run the statement; returns its error."""
+    forget()
+    wb = workbench(fs, warehouse.root, spark)
+    try:
+        wb.run(case.text.replace("{file}", str(file)))
+    except (PaimonError, OSError) as error:
+        return error
+    return None
+
+
+def broken_at(
+    case: Case,
+    warehouse: InMemory | OnDisk,
+    file: Path,
+    points: Callable[[Faulty], Iterable[tuple[int, str]]],
+    spark: object = None,
+) -> list[str]:
+    """The calls at which a failure leaves something else than the state before or, without an error, the one after."""
+    for text in filter(None, case.before.split("; ")):
+        workbench(warehouse.files, warehouse.root, spark).run(text)
+    start = warehouse.copy()
+    before = state_of(start.files, start.root)
+    counted = Faulty(start.copy().files)
+    trial = start.copy()
+    counted.inner = trial.files
+    assert run(case, trial, counted, file, spark) is None
+    after = state_of(trial.files, trial.root)
+    wrong = []
+    for n, way in points(counted):
+        trial = start.copy()
+        faulty = Faulty(trial.files, n, way)
+        error = run(case, trial, faulty, file, spark)
+        forget()
+        where = f"{way} call {n} of {counted.calls}, {counted.log[n - 1]}"
+        try:
+            found = state_of(trial.files, trial.root)
+        except (PaimonError, OSError) as unreadable:
+            wrong.append(f"{where}: unreadable: {unreadable}")
+            continue
+        if error is None and found != after:
+            wrong.append(f"{where}: succeeded, but {difference(found, after)}")
+        if error is not None and found != before:
+            wrong.append(f"{where}: {type(error).__name__}, and {difference(found, before)}")
+    return wrong
+
+
+def difference(found: dict, expected: dict) -> str:
+    """What differs, in short."""
+    out = []
+    for database in sorted(found.keys() | expected.keys()):
+        mine, right = found.get(database), expected.get(database)
+        if mine is None or right is None:
+            out.append(f"database {database} is {'missing' if mine is None else 'new'}")
+            continue
+        for table in sorted(mine.keys() | right.keys()):
+            one, other = mine.get(table), right.get(table)
+            if one is None or other is None:
+                out.append(f"table {table} is {'missing' if one is None else 'new'}")
+            else:
+                out += [f"{table} {k}: {one.get(k)} for {other.get(k)}"[:200] for k in other if one.get(k) != other[k]]
+    return ", ".join(out)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "rows.csv"
+    path.write_text("id,v\n1,x\n7,y\n")
+    return path
+
+
+@pytest.fixture(autouse=True)
+def quiet() -> Iterable[None]:
+    logging.disable(logging.WARNING)
+    yield
+    logging.disable(logging.NOTSET)
+
+
+def some(counted: Faulty) -> list[tuple[int, str]]:
+    """A few calls that change files, in one of the first two ways by turns."""
+    step = max(1, len(counted.changes) // 8)
+    return [(n, WAYS[i % 2]) for i, n in enumerate(counted.changes[::step])]
+
+
+def every(counted: Faulty) -> list[tuple[int, str]]:
+    """Every call in both ways."""
+    return [(n, way) for n in range(1, counted.calls + 1) for way in WAYS[:2]]
+
+
+def changing(counted: Faulty) -> list[tuple[int, str]]:
+    """Every call that changes files, in both ways."""
+    return [(n, way) for n in counted.changes for way in WAYS[:2]]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_statement_at_some_failing_calls(case, file):
+    assert broken_at(case, InMemory(), file, some) == []
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_statement_at_every_failing_call(case, file):
+    assert broken_at(case, InMemory(), file, every) == []
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("case", WITH_SPARK, ids=lambda case: case.name)
+def test_a_statement_of_spark_at_every_failing_change(case, file, tmp_path, spark):
+    assert broken_at(case, OnDisk(tmp_path), file, changing, spark) == []
