@@ -11,6 +11,7 @@ from paimon_nb.base.identifier import Identifier, check_name
 from paimon_nb.base.override import override
 from paimon_nb.catalog.api import DEFAULT_DATABASE
 from paimon_nb.format.schema import TableSchema, schema_directory
+from paimon_nb.fs import delete_tree_surely, make_dirs_surely
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -139,11 +140,11 @@ class DirectoryMetastore(Metastore):
         path = self.database_path(name)
         if self._fs.exists(path):
             return False
-        self._fs.make_dirs(path)
+        make_dirs_surely(self._fs, path)
         return True
 
     def remove_database(self, name: str) -> None:
-        self._fs.delete_tree(self.database_path(name))
+        delete_tree_surely(self._fs, self.database_path(name))
 
     def tables(self, database: str) -> list[str]:
         return [

@@ -229,27 +229,27 @@ class WarehouseCatalog(Catalog):
             )
         dropped = self._drop(name, if_exists=create)
 
-        def restore() -> None:
+        created = False
+
+        def undo() -> None:
+            if created:
+                self._remove_new(name)
             if dropped is not None:
                 self._restore(name, dropped)
 
         try:
-            if not self._create_files_and_entry(name, schema):
+            created = self._create_files_and_entry(name, schema)
+            if not created:
                 raise AlreadyExists(
                     f"table {name} was created by another session",
                     hint="check that table, then try again",
                     name=str(name),
                 )
+            self.has_created = True
+            return OtherTable(self.table(name), replaced=dropped is not None, undo=undo)
         except BaseException as error:
-            undo_after(error, f"the old table {name} could not be restored", restore)
+            undo_after(error, f"the old table {name} could not be restored", undo)
             raise
-        self.has_created = True
-
-        def undo() -> None:
-            self._remove_new(name)
-            restore()
-
-        return OtherTable(self.table(name), replaced=dropped is not None, undo=undo)
 
     @override
     def keeps_directory(self, name: Identifier, schema: TableSchema) -> bool:
@@ -424,10 +424,13 @@ class WarehouseCatalog(Catalog):
                 hint="move them away, then UNDROP TABLE again",
                 name=str(name),
             ) from None
-        schema = schema_directory(fs, path).latest()
-        if schema is None or not self.metastore.add_table(name, schema):
-            move_surely(fs, path, newest.path)
-            raise AlreadyExists(f"table {name} exists already", hint="rename it first", name=str(name))
+        try:
+            schema = schema_directory(fs, path).latest()
+            if schema is None or not self.metastore.add_table(name, schema):
+                raise AlreadyExists(f"table {name} exists already", hint="rename it first", name=str(name))
+        except BaseException as error:
+            undo_after(error, f"{newest.path} is at {path}", lambda: move_surely(fs, path, newest.path))
+            raise
 
     def rename_table(self, source: Identifier, target: Identifier) -> None:
         _check_whole_table(source, "renamed")

@@ -3,7 +3,18 @@
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.lazy_imports import lazy_getattr
-from paimon_nb.fs.api import DirectoryPin, FileIO, FileSink, FileStatus, OutputFile, move_surely, put_surely
+from paimon_nb.fs.api import (
+    DirectoryPin,
+    FileIO,
+    FileSink,
+    FileStatus,
+    OutputFile,
+    delete_tree_surely,
+    make_dirs_surely,
+    move_surely,
+    overwrite_surely,
+    put_surely,
+)
 from paimon_nb.fs.local import LocalFileIO, without_scheme
 from paimon_nb.fs.open import open_fs
 from paimon_nb.fs.rooted import RootedFileIO, external_roots
@@ -38,9 +49,12 @@ __all__ = [
     "OutputFile",
     "RootedFileIO",
     "UndoLog",
+    "delete_tree_surely",
     "external_roots",
+    "make_dirs_surely",
     "move_surely",
     "open_fs",
+    "overwrite_surely",
     "put_surely",
     "without_scheme",
 ]

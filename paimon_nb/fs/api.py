@@ -6,13 +6,13 @@ import posixpath
 import re
 from abc import ABC, abstractmethod
 from contextlib import nullcontext, suppress
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from paimon_nb.base.errors import MissingFile, PaimonError, TableReplaced
 from paimon_nb.base.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from contextlib import AbstractContextManager
     from types import TracebackType
 
@@ -26,6 +26,9 @@ def is_immutable(path: str) -> bool:
     Snapshots, tags, schemas, consumers and hints do not: a rollback or another engine can replace them.
     """
     return _UUID.search(posixpath.basename(path)) is not None
+
+
+A = TypeVar("A")
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,25 +278,39 @@ class FileIO(ABC):
             self.write(path, data)
 
 
-def put_surely(fs: FileIO, path: str, data: bytes) -> bool:
-    """`put_if_absent`. After an error the file is read back: if it has this content, the call has succeeded."""
+def _surely(call: Callable[[], A], succeeded: Callable[[], bool], result: A) -> A:
+    """The result of a call. After an error it is looked whether the call has had its effect: its reply may be lost."""
     try:
-        return fs.put_if_absent(path, data)
-    except (OSError, PaimonError):
-        with suppress(OSError, PaimonError):
-            if fs.read(path) == data:
-                return True
-        raise
-
-
-def move_surely(fs: FileIO, source: str, target: str) -> None:
-    """`move`. After an error it is looked whether the file or directory has moved."""
-    try:
-        fs.move(source, target)
+        return call()
     except FileExistsError:
         raise
     except (OSError, PaimonError):
         with suppress(OSError, PaimonError):
-            if fs.exists(target) and not fs.exists(source):
-                return
+            if succeeded():
+                return result
         raise
+
+
+def put_surely(fs: FileIO, path: str, data: bytes) -> bool:
+    """`put_if_absent`. After an error the file is read back: if it has this content, the call has succeeded."""
+    return _surely(lambda: fs.put_if_absent(path, data), lambda: fs.read(path) == data, True)
+
+
+def overwrite_surely(fs: FileIO, path: str, data: bytes) -> None:
+    """`overwrite`. After an error the file is read back."""
+    _surely(lambda: fs.overwrite(path, data), lambda: fs.read(path) == data, None)
+
+
+def move_surely(fs: FileIO, source: str, target: str) -> None:
+    """`move`. After an error it is looked whether the file or directory has moved."""
+    _surely(lambda: fs.move(source, target), lambda: fs.exists(target) and not fs.exists(source), None)
+
+
+def make_dirs_surely(fs: FileIO, path: str) -> None:
+    """`make_dirs`. After an error it is looked whether the directory exists."""
+    _surely(lambda: fs.make_dirs(path), lambda: fs.exists(path), None)
+
+
+def delete_tree_surely(fs: FileIO, path: str) -> None:
+    """`delete_tree`. After an error it is looked whether the directory is gone."""
+    _surely(lambda: fs.delete_tree(path), lambda: not fs.exists(path), None)

@@ -31,7 +31,7 @@ class ReadsOnly:
         pass
 
     def check_write(self, path: str) -> None:
-        raise AccessDenied("no right to write", hint="GRANT it")
+        raise AccessDenied(f"no right to write {path}", hint="GRANT it")
 
 
 def test_a_file_is_written_read_and_deleted(place):

@@ -11,6 +11,7 @@ from paimon_nb.base.errors import ConsumerNotFound, CorruptFile, MissingFile
 from paimon_nb.base.identifier import check_name
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.format.metadata_json import JsonObject, java_json
+from paimon_nb.fs import overwrite_surely
 
 if TYPE_CHECKING:
     from paimon_nb.fs import FileIO
@@ -53,7 +54,7 @@ class ConsumerDirectory:
         raise AssertionError("the last try returns or raises")
 
     def set(self, consumer_id: str, next_snapshot: int) -> None:
-        self.fs.overwrite(self.path(consumer_id), java_json({"nextSnapshot": next_snapshot}))
+        overwrite_surely(self.fs, self.path(consumer_id), java_json({"nextSnapshot": next_snapshot}))
 
     def delete(self, consumer_id: str) -> bool:
         return self.fs.delete(self.path(consumer_id))

@@ -215,7 +215,7 @@ def create_table(context: StatementContext, statement: CreateTable) -> Result:
     if statement.or_replace:
         new = _replace_table(context, statement, schema, frame)
         replaced, snapshots = new.replaced, new.snapshots
-        if replaced and found.catalog.table(found.name).store.schema.id > 0:
+        if replaced and new.keeps_snapshots:
             warnings = [*warnings, f"snapshots of the previous {found.name} stay readable: VERSION AS OF"]
         elif replaced and found.catalog.keeps_dropped_tables:
             warnings = [*warnings, f"the previous {found.name} is in the trash"]
@@ -240,6 +240,7 @@ class _Replaced:
 
     replaced: bool
     """Whether there was a table before."""
+    keeps_snapshots: bool
     snapshots: list[tuple[str, int]]
 
 
@@ -266,7 +267,7 @@ def _replace_table(
             snapshots = store_rows(
                 session, rows, new.table, overwrite=new.overwrites, dynamic=False, before_commit=new.before_commit
             ).snapshots
-        return _Replaced(new.replaced, snapshots)
+        return _Replaced(new.replaced, new.overwrites, snapshots)
 
 
 def _rows_for(session: Session, frame: DataFrame, table: Table) -> DataFrame:

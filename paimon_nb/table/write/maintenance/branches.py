@@ -171,7 +171,8 @@ def fast_forward(store: TableStore, name: str) -> None:
     with undone_on_error(main) as changing:
         _take_over(changing, branch, first, first_schema, replaced, replaced_tags)
         delete_paths(changing, candidates.unused(with_new_roots(used, changing)))
-    publish_iceberg(main.on_branch(MAIN_BRANCH))
+    if main.has_iceberg_metadata or branch.has_iceberg_metadata:
+        publish_iceberg(main.on_branch(MAIN_BRANCH))
 
 
 def _take_over(
