@@ -91,3 +91,11 @@ def test_a_replacement_is_one_snapshot(swb):
     kinds = [s.commit_kind for s in swb.table("t").store.snapshots.all()]
     assert (kinds, rows(swb, "t")) == (["APPEND", "OVERWRITE"], [(5, "new")])
     assert swb.run("SELECT * FROM t VERSION AS OF 1").to_arrow().to_pylist() == [{"id": 1, "v": "old"}]
+
+
+def test_a_statement_set_says_which_inserts_are_committed(tmp_path):
+    wb = paimon_nb.connect(str(tmp_path / "w"))
+    wb.run("CREATE TABLE t (id INT); CREATE TABLE k (id INT NOT NULL)")
+    with pytest.raises(NullNotAllowed, match=r"the INSERTs before it are committed: default.t in snapshot 1"):
+        wb.run("EXECUTE STATEMENT SET BEGIN INSERT INTO t VALUES (1); INSERT INTO k VALUES (NULL); END")
+    assert (rows(wb, "t"), rows(wb, "k")) == ([(1,)], [])

@@ -63,7 +63,7 @@ def copy_into_table(context: StatementContext, statement: CopyIntoTable) -> Resu
             counts = _checked_counts(context, statement, rows, new)
             written = _write_good_rows(context, statement, table, rows, counts)
         results = [_loaded(name, counts[name], statement.on_error) for name in (f.name for f in new)]
-        _remember(history, table, new, results)
+        written.notes += _remember(history, table, new, results)
     results += [(f.name, "SKIPPED", 0, 0, 0, None) for f in skipped]
     return _load_result(results, written)
 
@@ -177,12 +177,19 @@ def _loaded(name: str, counts: FileCounts, on_error: str) -> Loaded:
     return name, status, loaded, counts.rows, counts.bad, counts.first_error
 
 
-def _remember(history: LoadHistory, table: Table, files: Sequence[FileStatus], results: Sequence[Loaded]) -> None:
-    """Record the files that were loaded, also in part."""
-    latest, now = table.store.snapshots.latest_id(), clock.now_ms()
-    for file, (_, status, loaded, *_) in zip(files, results, strict=True):
-        if status != "LOAD_FAILED":
-            history.record(file, now, latest or 0, loaded)
+def _remember(history: LoadHistory, table: Table, files: Sequence[FileStatus], results: Sequence[Loaded]) -> list[str]:
+    """Record the files that were loaded, also in part. Returns a note if that fails: the rows are committed."""
+    now = clock.now_ms()
+    try:
+        latest = table.store.snapshots.latest_id()
+        for file, (_, status, loaded, *_) in zip(files, results, strict=True):
+            if status != "LOAD_FAILED":
+                history.record(file, now, latest or 0, loaded)
+    except (OSError, PaimonError) as error:
+        return [
+            f"the rows are loaded, but not all files could be recorded, so COPY INTO would load them again: {error}"
+        ]
+    return []
 
 
 def _load_result(results: Sequence[Loaded], written: Result) -> Result:

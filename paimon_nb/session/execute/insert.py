@@ -10,7 +10,7 @@ from dataclasses import replace
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.base.errors import InvalidName, UnsupportedOperation
+from paimon_nb.base.errors import InvalidName, PaimonError, UnsupportedOperation
 from paimon_nb.format.types import Decimal as DecimalColumn
 from paimon_nb.format.types import Timestamp
 from paimon_nb.session.core.result import Result, message_result
@@ -217,7 +217,16 @@ def _with_null_defaults(text: str) -> str:
 
 
 def statement_set(context: StatementContext, statement: StatementSet) -> Result:
-    results = [insert(context, part) for part in statement.inserts]
+    results: list[Result] = []
+    for part in statement.inserts:
+        try:
+            results.append(insert(context, part))
+        except PaimonError as error:
+            done = ", ".join(f"{table} in snapshot {i}" for r in results for table, i in r.snapshots)
+            if done:
+                committed = f"the INSERTs before it are committed: {done}"
+                error.hint = f"{error.hint}; {committed}" if error.hint else committed
+            raise
     jobs = [r.job.id for r in results if r.job is not None]
     return message_result(
         f"jobs started: {', '.join(jobs)}" if jobs else f"{len(results)} INSERTs done",

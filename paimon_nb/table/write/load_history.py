@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import FormatError
 from paimon_nb.format.metadata_json import JsonObject, java_json
+from paimon_nb.fs import overwrite_surely
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +45,7 @@ class LoadHistory:
             "filePath": file.path, "fileSize": file.size, "lastModified": file.modified_ms,
             "loadedAt": loaded_at_ms, "snapshotId": snapshot_id, "rowsLoaded": rows,
         }  # fmt: skip
-        self._fs.overwrite(f"{self._directory}/{_name_prefix(file.path)}-{loaded_at_ms}", java_json(content))
+        overwrite_surely(self._fs, f"{self._directory}/{_name_prefix(file.path)}-{loaded_at_ms}", java_json(content))
 
 
 def _name_prefix(path: str) -> str:
