@@ -45,7 +45,7 @@ def attempts(wb: paimon_nb.Workbench) -> list[PaimonError]:
     found: list[PaimonError] = []
     for act in (
         lambda: wb.table("t").to_arrow(),
-        lambda: wb.run("SELECT * FROM t WHERE id > 0").to_arrow(),
+        lambda: wb.table("t").to_arrow(where="id > 0"),
         lambda: wb.run("CALL sys.compact('t')"),
         lambda: wb.run("INSERT OVERWRITE t VALUES (8); CALL sys.expire_snapshots('t', 1)"),
         lambda: wb.run("CALL sys.rollback('t', '1')"),

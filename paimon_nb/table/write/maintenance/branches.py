@@ -176,7 +176,12 @@ def fast_forward(store: TableStore, name: str) -> None:
 
 
 def _take_over(
-    main: TableStore, branch: TableStore, first: int, first_schema: int, replaced: Sequence[int], replaced_tags: Sequence[str]
+    main: TableStore,
+    branch: TableStore,
+    first: int,
+    first_schema: int,
+    replaced: Sequence[int],
+    replaced_tags: Sequence[str],
 ) -> None:
     """Replace these snapshots and tags of main, and its schemas from the first one on, by those of the branch."""
     branch_tags = branch.tags.names()

@@ -5,12 +5,11 @@ Source: docs/spec/format.md section 15; docs/spec/merge-semantics.md section 7."
 from __future__ import annotations
 
 import logging
-from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from paimon_nb.base import clock
-from paimon_nb.base.errors import AlreadyExists, FormatError, InvalidName, SnapshotNotFound, TagNotFound
+from paimon_nb.base.errors import AlreadyExists, FormatError, InvalidName, SnapshotNotFound
 from paimon_nb.base.identifier import check_name
 from paimon_nb.format.metadata_json import java_json
 from paimon_nb.options import table as opt
