@@ -48,12 +48,16 @@ def test_commits_never_ask_exists_before_they_write():
         for function in nodes(file)
         if isinstance(function, ast.FunctionDef)
     ]
-    publishing = [(file, f) for file, f in functions if _first_call(f, "put_if_absent", "sync_and_put_if_absent", "put_surely")]
+    publishing = [
+        (file, f) for file, f in functions if _first_call(f, "put_if_absent", "sync_and_put_if_absent", "put_surely")
+    ]
     assert len(publishing) > 3
     wrong = [
         f"{file.relative_to(PACKAGE)}: {function.name}"
         for file, function in publishing
-        if 0 < _first_call(function, "exists") < _first_call(function, "put_if_absent", "sync_and_put_if_absent", "put_surely")
+        if 0
+        < _first_call(function, "exists")
+        < _first_call(function, "put_if_absent", "sync_and_put_if_absent", "put_surely")
     ]
     assert wrong == []
 
