@@ -11,9 +11,9 @@ from golden_tables import unpacked
 
 import paimon_nb
 from paimon_nb.base.errors import CommitConflict, CorruptFile, UnsupportedOperation, WriteError
-from paimon_nb.spark.scan.scan_strategy import StrategyLimits
 from paimon_nb.spark.scan.table_scan import read_table
 from paimon_nb.spark.write import column_update
+from paimon_nb.table.read.strategy.routes import StrategyLimits
 
 pytestmark = pytest.mark.spark
 MADE = """CREATE TABLE t (id INT, b INT, c INT, p STRING) PARTITIONED BY (p)

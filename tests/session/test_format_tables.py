@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from paimon_nb.base.errors import EngineError, UnsupportedOperation
-from paimon_nb.spark.scan.scan_strategy import StrategyLimits
 from paimon_nb.spark.scan.table_scan import read_table
 from paimon_nb.spark.write.table_write import write
 from paimon_nb.table.read.format_table import STAGING
+from paimon_nb.table.read.strategy.routes import StrategyLimits
 
 pytestmark = pytest.mark.spark
 

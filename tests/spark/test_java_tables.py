@@ -8,9 +8,10 @@ from spark_tables import as_rows
 from paimon_nb.base.identifier import Identifier
 from paimon_nb.fs import RootedFileIO, open_fs
 from paimon_nb.spark.runtime.arrow_interop import to_arrow
-from paimon_nb.spark.scan.scan_strategy import ScanStrategy, StrategyLimits
-from paimon_nb.spark.scan.table_scan import plan_table_scan, to_dataframe, with_routes
+from paimon_nb.spark.scan.table_scan import to_dataframe
 from paimon_nb.table.read.store import TableStore
+from paimon_nb.table.read.strategy.planned_scan import plan_table_scan, with_routes
+from paimon_nb.table.read.strategy.routes import ScanStrategy, StrategyLimits
 from paimon_nb.table.tables.table import Table
 
 pytestmark = [pytest.mark.spark, pytest.mark.java]

@@ -11,12 +11,13 @@ from spark_tables import as_rows, make_table, random_rows, store_rows
 from paimon_nb import workbench
 from paimon_nb.base.errors import SnapshotExpired
 from paimon_nb.spark.runtime.arrow_interop import to_arrow
-from paimon_nb.spark.scan import late_materialization as searching
 from paimon_nb.spark.scan.explain import describe_scan
-from paimon_nb.spark.scan.scan_strategy import ScanStrategy, StrategyLimits
-from paimon_nb.spark.scan.table_scan import plan_table_scan, read_by_late_materialization, to_dataframe
+from paimon_nb.spark.scan.table_scan import to_dataframe
 from paimon_nb.table.read import And, Compare, In, IsNull, Like, Not, Or
 from paimon_nb.table.read.predicate.evaluate import filter_rows
+from paimon_nb.table.read.strategy import late_materialization as searching
+from paimon_nb.table.read.strategy.planned_scan import plan_table_scan, read_by_late_materialization
+from paimon_nb.table.read.strategy.routes import ScanStrategy, StrategyLimits
 from paimon_nb.table.write.maintenance import ExpireLimits, expire_snapshots
 
 NOT_SMALL = StrategyLimits(inline_bytes=20_000, inline_rows=400)

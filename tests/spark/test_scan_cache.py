@@ -3,8 +3,8 @@
 import pyarrow as pa
 import pytest
 
-from paimon_nb.spark.scan.scan_strategy import StrategyLimits
 from paimon_nb.spark.scan.table_scan import read_table
+from paimon_nb.table.read.strategy.routes import StrategyLimits
 from tests.spark.spark_tables import make_table
 
 pytestmark = pytest.mark.spark

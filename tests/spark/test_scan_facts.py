@@ -9,8 +9,9 @@ import pyarrow as pa
 import pytest
 
 import paimon_nb
-from paimon_nb.spark.scan.scan_strategy import NativeReads, choose_routes
-from paimon_nb.spark.scan.table_scan import StrategyLimits, facts_of, plan_table_scan
+from paimon_nb.spark.scan.table_scan import StrategyLimits
+from paimon_nb.table.read.strategy.planned_scan import facts_of, plan_table_scan
+from paimon_nb.table.read.strategy.routes import NativeReads, choose_routes
 
 pytestmark = pytest.mark.unit
 

@@ -5,10 +5,10 @@ import pyarrow as pa
 import pytest
 from spark_tables import make_table
 
-from paimon_nb.spark.scan.scan_strategy import ScanStrategy, StrategyLimits
-from paimon_nb.spark.scan.table_scan import plan_table_scan, read_inline
 from paimon_nb.table.read import And, Compare, In
 from paimon_nb.table.read.predicate.evaluate import filter_rows
+from paimon_nb.table.read.strategy.planned_scan import plan_table_scan, read_inline
+from paimon_nb.table.read.strategy.routes import ScanStrategy, StrategyLimits
 
 SMALL = StrategyLimits(inline_bytes=50_000, inline_rows=2_000)
 

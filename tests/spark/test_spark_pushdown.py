@@ -6,8 +6,9 @@ from decimal import Decimal
 import pytest
 
 from paimon_nb.format.types import DataField, parse_type
-from paimon_nb.spark.scan.pushdown import condition_for_native_scan, conjuncts_with_spark_meaning
+from paimon_nb.spark.scan.pushdown import condition_for_native_scan
 from paimon_nb.table.read.predicate.model import And, Compare, In, IsNotNull, IsNull, Like, Not, Or, StartsWith
+from paimon_nb.table.read.strategy.spark_meaning import conjuncts_with_spark_meaning
 
 FIELDS = [
     DataField(i, n, parse_type(t))

@@ -6,10 +6,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from paimon_nb.spark.scan import superseded_rows
-from paimon_nb.spark.scan.superseded_rows import hidden_rows_of
-from paimon_nb.spark.scan.visible_rows import visible_rows
 from paimon_nb.table.read import plan_scan
+from paimon_nb.table.read.strategy import superseded_rows
+from paimon_nb.table.read.strategy.superseded_rows import hidden_rows_of
+from paimon_nb.table.read.strategy.visible_rows import visible_rows
 from paimon_nb.workbench import connect
 
 KEYS = [("TINYINT", lambda k: k - 20), ("BIGINT", int), ("BIGINT", lambda k: k * 10**12), ("STRING", str)]

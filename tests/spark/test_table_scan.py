@@ -1,15 +1,18 @@
 """Every way into Spark gives the rows that `Table.to_arrow` gives, on random tables of every kind."""
 
 import random
+from functools import partial
 
 import pytest
 from spark_tables import ODD, VALUES, as_rows, make_table, random_rows, store_rows
 
+from paimon_nb.spark.jobs.task_runner import run_in_tasks
 from paimon_nb.spark.runtime.arrow_interop import to_arrow
-from paimon_nb.spark.scan import superseded_rows
-from paimon_nb.spark.scan.scan_strategy import ScanStrategy, StrategyLimits
-from paimon_nb.spark.scan.table_scan import plan_table_scan, read_table, to_dataframe, with_routes
+from paimon_nb.spark.scan.table_scan import read_table, to_dataframe
 from paimon_nb.table.read import plan_scan
+from paimon_nb.table.read.strategy import superseded_rows
+from paimon_nb.table.read.strategy.planned_scan import plan_table_scan, with_routes
+from paimon_nb.table.read.strategy.routes import ScanStrategy, StrategyLimits
 
 pytestmark = pytest.mark.spark
 
@@ -93,7 +96,7 @@ def test_every_way_gives_the_same_rows(spark, tmp_path, kind, partitioned, odd):
 def test_keys_that_are_compared_in_tasks_hide_the_same_rows(spark, tmp_path, monkeypatch, kind):
     table = build(tmp_path, kind, partitioned=True, odd=False, seed=1)
     plan, found = plan_scan(table.store), []
-    for chosen in (None, spark):
+    for chosen in (None, partial(run_in_tasks, spark)):
         monkeypatch.setattr(superseded_rows, "_CACHE", superseded_rows._Cache(superseded_rows.CACHE_BYTES))
         found.append(superseded_rows.hidden_rows_of(plan.store, plan.splits, chosen))
     here, in_tasks = ({name: rows.tolist() for name, rows in hidden.rows.items()} for hidden in found)

@@ -10,10 +10,10 @@ import pytest
 
 import paimon_nb
 from paimon_nb.base.errors import MissingFile
-from paimon_nb.spark.scan.scan_strategy import ScanStrategy, StrategyLimits
-from paimon_nb.spark.scan.table_scan import PlannedScan, plan_table_scan
-from paimon_nb.spark.scan.visible_rows import hides_by_position, visible_rows
 from paimon_nb.table.read import Compare
+from paimon_nb.table.read.strategy.planned_scan import PlannedScan, plan_table_scan
+from paimon_nb.table.read.strategy.routes import ScanStrategy, StrategyLimits
+from paimon_nb.table.read.strategy.visible_rows import hides_by_position, visible_rows
 from paimon_nb.table.write import TableWrite
 from paimon_nb.table.write.commit import TableCommit
 

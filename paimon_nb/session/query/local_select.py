@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from paimon_nb.session.core.session import Session
-    from paimon_nb.spark.scan.table_scan import PlannedScan
     from paimon_nb.sql.simple_select import Order, Selection
     from paimon_nb.table.read.plan.snapshot_scan import Split
     from paimon_nb.table.read.predicate.model import Predicate
+    from paimon_nb.table.read.strategy.planned_scan import PlannedScan
 
 _UNSORTABLE = (
     "FLOAT",
@@ -131,7 +131,7 @@ def columns_of(selection: Selection, fields: Sequence[DataField]) -> list[tuple[
 
 def means_the_same(condition: Predicate | None, fields: Sequence[DataField]) -> bool:
     """Whether the condition has the same meaning in Spark, in every time zone."""
-    from paimon_nb.spark.scan.pushdown import conjuncts_with_spark_meaning
+    from paimon_nb.table.read.strategy.spark_meaning import conjuncts_with_spark_meaning
 
     return condition is None or conjuncts_with_spark_meaning(condition, fields, zone="?") == condition
 
@@ -174,7 +174,7 @@ def _table_at_travel(session: Session, ref: TableRef, selection: Selection) -> _
     if found.name.system is not None:
         return _Source.result_of(table.system(found.name.system, options=options))
 
-    from paimon_nb.spark.scan.table_scan import plan_table_scan
+    from paimon_nb.table.read.strategy.planned_scan import plan_table_scan
 
     if session.flink_semantics:
         check_consumer(table.copy(options))
@@ -205,8 +205,8 @@ def _rows_of_small_scan(scan: PlannedScan, selection: Selection) -> pa.Table | N
     """The rows of a small scan, or of a larger one those that its filter, LIMIT or count(*) needs; None: too many."""
     import pyarrow as pa
 
-    from paimon_nb.spark.scan.scan_strategy import ScanStrategy
-    from paimon_nb.spark.scan.table_scan import read_by_late_materialization, read_inline
+    from paimon_nb.table.read.strategy.planned_scan import read_by_late_materialization, read_inline
+    from paimon_nb.table.read.strategy.routes import ScanStrategy
 
     splits = scan.plan.splits
     if all(r.strategy is ScanStrategy.INLINE for r in scan.routes):

@@ -592,7 +592,8 @@ def _partly_streamed_states(session: Session, plan: StreamPlan) -> dict[tuple[st
 
     A later compaction emits the changes of some files; rows without a bucket are delivered before they have one.
     """
-    from paimon_nb.spark.scan.table_scan import plan_table_scan, to_dataframe
+    from paimon_nb.spark.scan.table_scan import to_dataframe
+    from paimon_nb.table.read.strategy.planned_scan import plan_table_scan
 
     states = {}
     for stream_input in plan.inputs:

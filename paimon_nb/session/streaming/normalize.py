@@ -39,7 +39,8 @@ def with_postponed_rows(spark: SparkSession, table: Table, waiting: pa.Table) ->
 
     `waiting`: the rows without a bucket in their order, with kinds. They are in the driver's memory.
     """
-    from paimon_nb.spark.scan.table_scan import plan_table_scan, to_dataframe
+    from paimon_nb.spark.scan.table_scan import to_dataframe
+    from paimon_nb.table.read.strategy.planned_scan import plan_table_scan
 
     keys = [table.schema.field(k) for k in table.primary_keys]
     changes = waiting.drop_columns([VALUE_KIND])

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
 from operator import itemgetter
-from os import cpu_count
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
@@ -98,12 +95,3 @@ def run_in_tasks(spark: SparkSession, pieces: Sequence[T], sizes: Sequence[int],
     for number, _, block in sorted(rows, key=itemgetter("number", "begin")):
         blocks[number].append(block)
     return [pickle.loads(b"".join(of_piece)) for of_piece in blocks]
-
-
-def run_in_threads(work: Callable[[T], R], items: Sequence[T], threads: int | None = None) -> list[R]:
-    """`work` on every item in threads of the driver, as many as cores if None; results in the order of the items."""
-    if len(items) < 2:
-        return [work(item) for item in items]
-    with ThreadPoolExecutor(min(len(items), threads or cpu_count() or 1)) as pool:
-        futures = [pool.submit(copy_context().run, work, item) for item in items]
-    return [future.result() for future in futures]

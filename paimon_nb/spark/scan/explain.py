@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from paimon_nb.spark.scan.table_scan import PlannedScan, plan_table_scan
+from paimon_nb.table.read.strategy.planned_scan import PlannedScan, plan_table_scan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

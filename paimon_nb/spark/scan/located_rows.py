@@ -8,17 +8,18 @@ import numpy as np
 import pyarrow as pa
 
 from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.base.threads import run_in_threads
 from paimon_nb.format.data import TRACKING_FIELDS
 from paimon_nb.format.types import DataField, parse_type
 from paimon_nb.format.types.arrow_builders import empty_table
 from paimon_nb.spark.errors import encode_errors_of_task
-from paimon_nb.spark.jobs.task_runner import frame_of_pickled_pieces, run_in_threads, unpickle_pieces
+from paimon_nb.spark.jobs.task_runner import frame_of_pickled_pieces, unpickle_pieces
 from paimon_nb.spark.runtime.arrow_interop import from_arrow, session_zone
-from paimon_nb.spark.scan.pushdown import conjuncts_with_spark_meaning
 from paimon_nb.spark.types import spark_schema, task_batches
 from paimon_nb.table.read.plan.planner import plan_scan
 from paimon_nb.table.read.row_positions import one_split_per_file, rows_with_positions
 from paimon_nb.table.read.split.row_tracking import tracks_rows
+from paimon_nb.table.read.strategy.spark_meaning import conjuncts_with_spark_meaning
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

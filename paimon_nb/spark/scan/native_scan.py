@@ -11,8 +11,8 @@ from paimon_nb.spark.jobs.task_runner import parallelism
 from paimon_nb.spark.runtime.jvm_bridge import has_bridge
 from paimon_nb.spark.scan.position_filter import Mask, without_hidden
 from paimon_nb.spark.scan.pushdown import condition_for_native_scan
-from paimon_nb.spark.scan.scan_strategy import spark_reads_type
 from paimon_nb.spark.types import spark_schema, spark_type
+from paimon_nb.table.read.strategy.routes import spark_reads_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -2,48 +2,37 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
-from functools import cache, reduce
-from os import cpu_count
+from functools import cache, partial, reduce
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from paimon_nb.base.errors import ReadError
-from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.format.data.shared_shredding import LAYOUT_OPTION
-from paimon_nb.format.schema import TableSchema, readable_fields
 from paimon_nb.format.types.arrow_builders import empty_table
-from paimon_nb.options import table as opt
-from paimon_nb.options.read import READ_ALLOW_FULLSCAN
 from paimon_nb.spark.errors import encode_errors_of_task
-from paimon_nb.spark.jobs.task_runner import frame_of_pickled_pieces, unpickle_pieces
+from paimon_nb.spark.jobs.task_runner import frame_of_pickled_pieces, run_in_tasks, unpickle_pieces
 from paimon_nb.spark.runtime.arrow_interop import from_arrow, session_zone
 from paimon_nb.spark.runtime.jvm_bridge import plain_session
-from paimon_nb.spark.scan.late_materialization import read_only_matching_rows
 from paimon_nb.spark.scan.native_scan import scan_files
 from paimon_nb.spark.scan.position_filter import Mask, groups_of_distinct_sizes
-from paimon_nb.spark.scan.pushdown import conjuncts_with_spark_meaning
 from paimon_nb.spark.scan.scan_cache import cached_scan
-from paimon_nb.spark.scan.scan_strategy import (
+from paimon_nb.spark.types import spark_schema, task_batches
+from paimon_nb.table.read.split.split_reader import iter_split
+from paimon_nb.table.read.strategy.planned_scan import (
+    PlannedScan,
+    fields_of,
+    plan_table_scan,
+    read_by_late_materialization,
+    read_inline,
+)
+from paimon_nb.table.read.strategy.routes import (
     Route,
     ScanStrategy,
-    SplitFacts,
     StrategyLimits,
-    choose_routes,
     file_format,
-    max_selective_rows,
 )
-from paimon_nb.spark.scan.superseded_rows import creates_rows, hidden_rows_of, split_key
-from paimon_nb.spark.types import spark_schema, task_batches
-from paimon_nb.table.read.migrated_files import stores_partition_columns
-from paimon_nb.table.read.plan.planner import plan_scan
-from paimon_nb.table.read.plan.selectivity import estimate_selectivity, key_share
-from paimon_nb.table.read.plan.shared_plans import plan_once
-from paimon_nb.table.read.predicate.model import Predicate, conjuncts
-from paimon_nb.table.read.split.split_reader import iter_split, read_split
+from paimon_nb.table.read.strategy.superseded_rows import creates_rows, hidden_rows_of, split_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -53,34 +42,13 @@ if TYPE_CHECKING:
 
     from paimon_nb.format.manifest import DataFile
     from paimon_nb.format.types import DataField
-    from paimon_nb.table.read.plan.snapshot_scan import LevelFilter, ScanPlan, Split
+    from paimon_nb.table.read.plan.snapshot_scan import Split
+    from paimon_nb.table.read.predicate.model import Predicate
     from paimon_nb.table.read.store import TableStore
     from paimon_nb.table.tables.table import Table
 
 _ONE_PARTITION_FROM = 1_000
 """Row count from which inline rows become one Spark partition."""
-_HADOOP_SCHEMES = ("hdfs://", "viewfs://", "webhdfs://")
-
-
-@dataclass(frozen=True)
-class PlannedScan:
-    """A planned scan: the splits, the strategy of each, the columns."""
-
-    plan: ScanPlan
-    fields: tuple[DataField, ...]
-    """Columns to return, in the plan's schema."""
-    routes: tuple[Route, ...]
-    """One per split, in order."""
-    limits: StrategyLimits
-
-    @property
-    def store(self) -> TableStore:
-        """The table with the schema of the rows."""
-        return self.plan.store
-
-    def of(self, strategy: ScanStrategy) -> list[Split]:
-        """The splits with this strategy."""
-        return [s for s, r in zip(self.plan.splits, self.routes, strict=True) if r.strategy is strategy]
 
 
 def read_table(
@@ -116,93 +84,6 @@ def read_table(
     return frame
 
 
-def plan_table_scan(
-    table: Table,
-    *,
-    options: Mapping[str, str] | None = None,
-    filter: Predicate | None = None,
-    columns: Sequence[str] | None = None,
-    limits: StrategyLimits | None = None,
-    zone: str = "UTC",
-    without_spark: bool = False,
-    levels: LevelFilter | None = None,
-) -> PlannedScan:
-    """Plan the scan and choose a strategy for each split. Runs without Spark.
-
-    Args:
-        table: as in `read_table`.
-        options: as in `read_table`.
-        filter: as in `read_table`.
-        columns: as in `read_table`.
-        limits: as in `read_table`.
-        zone: the session's time zone, for timestamps in `filter`.
-        without_spark: prefer strategies that need no Spark.
-        levels: which levels to read; None: as a batch read.
-    """
-    store = (table.store.copy(options) if options else table.store).for_queries()
-    predicate = conjuncts_with_spark_meaning(filter, store.schema.fields, zone)
-    options_of_scan = tuple(sorted(store.options.raw.items()))
-    plan = plan_once(
-        (store.root, store.branch, store.schema.id, options_of_scan, repr(predicate), levels),
-        lambda: plan_scan(store, predicate, levels=levels),
-    )
-    _refuse_full_scan(store, plan)
-    fields = requested_fields(plan.schema, columns)
-    limits = limits or StrategyLimits()
-    facts = replace(facts_of(plan.store, fields, limits, plan.predicate), without_spark=without_spark)
-    return PlannedScan(plan, fields, tuple(choose_routes(plan.splits, facts)), limits)
-
-
-def _refuse_full_scan(store: TableStore, plan: ScanPlan) -> None:
-    """Raises ReadError: the table is partitioned, no file is skipped, and 'read.allow.fullScan' is false."""
-    if not store.schema.partition_keys or store.options.get(READ_ALLOW_FULLSCAN):
-        return
-    if plan.splits and all(stage.remaining == stage.total for stage in plan.skipped.stages):
-        raise ReadError(
-            f"{store.name}: the whole table would be read, and 'read.allow.fullScan' is false",
-            hint=f"add a condition on {', '.join(store.schema.partition_keys)}",
-        )
-
-
-def facts_of(
-    store: TableStore, fields: tuple[DataField, ...], limits: StrategyLimits, predicate: Predicate | None = None
-) -> SplitFacts:
-    """The facts that the choice of strategies needs."""
-    local = store.fs.local_path(store.root) is not None
-    return SplitFacts(
-        read_fields=fields,
-        file_fields=lambda schema_id: fields_of(store, schema_id),
-        spark_reads_paths=local or store.root.startswith(_HADOOP_SCHEMES),
-        executors_read_paths=not store.root.startswith("memory:"),
-        merge_engine=str(store.options.get(opt.MERGE_ENGINE)) if store.has_keys else None,
-        limits=limits,
-        has_partition_columns=lambda file: not store.schema.partition_keys or stores_partition_columns(store, file),
-        key_share=lambda splits: key_share(store, splits, predicate),
-        has_non_partition_condition=any(
-            not part.columns() <= set(store.schema.partition_keys) for part in conjuncts(predicate)
-        ),
-        shredded=lambda schema_id: _shredded_columns(store, schema_id),
-        skips_unreadable_files=store.skips_unreadable_files,
-        row_share=lambda splits: estimate_selectivity(store, splits, predicate) if predicate is not None else None,
-    )
-
-
-def _shredded_columns(store: TableStore, schema_id: int) -> frozenset[int]:
-    """Ids of MAP columns in another layout, by the options of the files' schema or of the table as it is read."""
-    schema = store.schema if schema_id == store.schema.id else store.schemas.get(schema_id)
-    found = set()
-    for field in schema.fields:
-        key = f"fields.{field.name}.{LAYOUT_OPTION}"
-        if any(options.get(key) not in (None, "default") for options in (schema.options, store.options.raw)):
-            found.add(field.id)
-    return frozenset(found)
-
-
-def fields_of(store: TableStore, schema_id: int) -> tuple[DataField, ...]:
-    """The columns of one of the table's schemas."""
-    return store.schema.fields if schema_id == store.schema.id else store.schemas.get(schema_id).fields
-
-
 def to_dataframe(spark: SparkSession, scan: PlannedScan) -> DataFrame:
     """The DataFrame of a planned scan: the union over its strategies."""
     parts = _dataframes_by_strategy(spark, scan)
@@ -234,21 +115,6 @@ def _as_one_partition(spark: SparkSession, rows: pa.Table, fields: Sequence[Data
     return frame.coalesce(1) if rows.num_rows >= _ONE_PARTITION_FROM else frame
 
 
-def read_inline(scan: PlannedScan, splits: Sequence[Split]) -> pa.Table:
-    """Read splits in the driver, in parallel; the rows are in the order of the splits."""
-    names = [f.name for f in scan.fields]
-
-    def read_one_split(split: Split) -> pa.Table:
-        return read_split(scan.store, split, names, scan.plan.predicate).select(names)
-
-    if not splits:
-        return empty_table(scan.fields)
-    if len(splits) == 1:
-        return read_one_split(splits[0])
-    with ThreadPoolExecutor(min(len(splits), cpu_count() or 1)) as pool:
-        return pa.concat_tables(list(pool.map(read_one_split, splits)))
-
-
 def _scan_by_late_materialization(spark: SparkSession, scan: PlannedScan, splits: list[Split]) -> list[DataFrame]:
     rows = read_by_late_materialization(scan, splits)
     if rows is not None:
@@ -256,14 +122,6 @@ def _scan_by_late_materialization(spark: SparkSession, scan: PlannedScan, splits
     others = [(s, Route(r.fallback, r.why)) for s, r in zip(scan.plan.splits, scan.routes, strict=True) if r.fallback]
     plan = replace(scan.plan, splits=tuple(s for s, _ in others))
     return _dataframes_by_strategy(spark, replace(scan, plan=plan, routes=tuple(r for _, r in others)))
-
-
-def read_by_late_materialization(scan: PlannedScan, splits: Sequence[Split]) -> pa.Table | None:
-    """The rows of splits that match the scan's condition; None if there are too many."""
-    predicate = scan.plan.predicate
-    if predicate is None or not splits:
-        return None
-    return read_only_matching_rows(scan.store, splits, scan.fields, predicate, max_selective_rows(splits, scan.limits))
 
 
 def _scan_native(spark: SparkSession, scan: PlannedScan, splits: list[Split]) -> list[DataFrame]:
@@ -287,7 +145,7 @@ def _scan_native(spark: SparkSession, scan: PlannedScan, splits: list[Split]) ->
 def _scan_masked(spark: SparkSession, scan: PlannedScan, splits: list[Split]) -> list[DataFrame]:
     """Scans with a mask, plain scans for schemas without hidden rows, and the rows that merging created."""
     store = scan.store
-    found = cache(lambda: hidden_rows_of(store, splits, spark, scan.limits.driver_rows))
+    found = cache(lambda: hidden_rows_of(store, splits, partial(run_in_tasks, spark), scan.limits.driver_rows))
 
     def build_frames() -> list[DataFrame]:
         plain, masked = _plain_and_masked_files(scan, splits, found().rows)
@@ -372,22 +230,6 @@ _BUILDERS: Mapping[ScanStrategy, Callable[[SparkSession, PlannedScan, list[Split
 # -- fields and paths
 
 
-def requested_fields(schema: TableSchema, columns: Sequence[str] | None) -> tuple[DataField, ...]:
-    """The fields named by `columns`, in the table's order; at least one, so that rows can be counted."""
-    if columns is None:
-        return tuple(schema.fields)
-    exact = set(columns)
-    folded = {c.lower() for c in columns}
-    scan = tuple(f for f in schema.fields if f.name in exact or f.name.lower() in folded)
-    if scan:
-        return scan
-    keys = set(schema.primary_keys)
-    readable = readable_fields(schema)
-    return (
-        min(readable, key=lambda f: (f.name not in keys, f.type.root in ("ARRAY", "MAP", "ROW", "VECTOR", "BYTES"))),
-    )
-
-
 def _file_path(store: TableStore, split: Split, file: DataFile) -> str:
     return store.data_path(split.partition, split.bucket, file)
 
@@ -395,8 +237,3 @@ def _file_path(store: TableStore, split: Split, file: DataFile) -> str:
 def _spark_uri(store: TableStore, path: str) -> str:
     local = store.fs.local_path(path)
     return f"file://{local}" if local is not None else path
-
-
-def with_routes(scan: PlannedScan, strategy: ScanStrategy) -> PlannedScan:
-    """The same scan with one strategy for all splits; for tests."""
-    return replace(scan, routes=tuple(Route(strategy, "requested") for _ in scan.routes))

@@ -15,9 +15,9 @@ from paimon_nb.options.read import (
 from paimon_nb.spark.jobs.task_runner import parallelism
 from paimon_nb.spark.runtime.arrow_interop import session_zone
 from paimon_nb.spark.runtime.jvm_bridge import plain_session
-from paimon_nb.spark.scan.pushdown import conjuncts_with_spark_meaning
-from paimon_nb.spark.scan.table_scan import requested_fields
 from paimon_nb.spark.streaming.data_source import stream_of_data_source
+from paimon_nb.table.read.strategy.planned_scan import requested_fields
+from paimon_nb.table.read.strategy.spark_meaning import conjuncts_with_spark_meaning
 from paimon_nb.table.read.stream import StreamOffset, check_streamable
 
 if TYPE_CHECKING:

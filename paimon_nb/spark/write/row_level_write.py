@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from paimon_nb.base.threads import run_in_threads
 from paimon_nb.format.data import ROW_ID_FIELD, SEQUENCE_NUMBER
-from paimon_nb.spark.jobs.task_runner import run_in_tasks, run_in_threads
+from paimon_nb.spark.jobs.task_runner import run_in_tasks
 from paimon_nb.spark.runtime.arrow_interop import collect
 from paimon_nb.spark.scan.located_rows import FILE, ROW, LocatedRows
 from paimon_nb.spark.write.table_write import write_messages

@@ -10,8 +10,8 @@ import pyarrow.orc as orc
 import pyarrow.parquet as pq
 
 import paimon_nb
-from paimon_nb.spark.scan.scan_strategy import ScanStrategy, StrategyLimits
-from paimon_nb.spark.scan.table_scan import plan_table_scan
+from paimon_nb.table.read.strategy.planned_scan import plan_table_scan
+from paimon_nb.table.read.strategy.routes import ScanStrategy, StrategyLimits
 
 
 def test_partition_columns_are_told_by_the_directory(tmp_path):

@@ -11,8 +11,8 @@ import paimon_nb
 from paimon_nb import UnsupportedFormat
 from paimon_nb.base.errors import OutsideWarehouse
 from paimon_nb.format.data.blob import BlobDescriptor
-from paimon_nb.spark.scan.scan_strategy import ScanStrategy, StrategyLimits
-from paimon_nb.spark.scan.table_scan import plan_table_scan
+from paimon_nb.table.read.strategy.planned_scan import plan_table_scan
+from paimon_nb.table.read.strategy.routes import ScanStrategy, StrategyLimits
 
 
 def rows(table, **how):

@@ -14,7 +14,6 @@ from write_kit import arrow, compact_all, make_table, put
 
 from paimon_nb.format.types import DataField, parse_type
 from paimon_nb.fs import MemoryFileIO
-from paimon_nb.spark.scan.late_materialization import read_only_matching_rows
 from paimon_nb.table.lsm.merge import PICKS_ROWS
 from paimon_nb.table.read import (
     And,
@@ -33,6 +32,7 @@ from paimon_nb.table.read import (
 )
 from paimon_nb.table.read.predicate.evaluate import bind_literals
 from paimon_nb.table.read.row_positions import one_split_per_file, rows_with_positions
+from paimon_nb.table.read.strategy.late_materialization import read_only_matching_rows
 from paimon_nb.table.write.commit import TableCommit
 from paimon_nb.table.write.row_rewrite import delete_marked_rows, rewrite_without_rows
 

@@ -9,8 +9,8 @@ import pytest
 import paimon_nb
 from paimon_nb import SnapshotExpired
 from paimon_nb.base.errors import CorruptFile, MissingFile
-from paimon_nb.spark.scan.scan_strategy import ScanStrategy, StrategyLimits
-from paimon_nb.spark.scan.table_scan import plan_table_scan
+from paimon_nb.table.read.strategy.planned_scan import plan_table_scan
+from paimon_nb.table.read.strategy.routes import ScanStrategy, StrategyLimits
 
 EVOLVING = "'row-tracking.enabled' = 'true', 'data-evolution.enabled' = 'true'"
 TABLES = {

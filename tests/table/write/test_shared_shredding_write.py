@@ -94,8 +94,9 @@ def test_what_was_written_is_read(wb, kind, codec):
 
 @pytest.mark.spark
 def test_files_keep_their_layout_when_the_option_goes(wb, spark):
-    from paimon_nb.spark.scan.scan_strategy import StrategyLimits
-    from paimon_nb.spark.scan.table_scan import plan_table_scan, to_dataframe
+    from paimon_nb.spark.scan.table_scan import to_dataframe
+    from paimon_nb.table.read.strategy.planned_scan import plan_table_scan
+    from paimon_nb.table.read.strategy.routes import StrategyLimits
 
     made(wb).append(rows_of(ROWS))
     wb.run("ALTER TABLE t RESET ('fields.m.map.storage-layout')")

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from paimon_nb.format.types import DataType
     from paimon_nb.session.core.session import Session
-    from paimon_nb.spark.scan.table_scan import PlannedScan
     from paimon_nb.statements import TableRef
+    from paimon_nb.table.read.strategy.planned_scan import PlannedScan
 
 _IN_MEMORY_BYTES = 256 << 20
 """Bytes of decoded columns, estimated, up to which a table is read at once, in parallel."""
@@ -89,7 +89,7 @@ def open_source(session: Session, ref: TableRef) -> Source:
     if found.name.system is not None:
         return _source_of_rows(table.system(found.name.system, options=options))
 
-    from paimon_nb.spark.scan.table_scan import plan_table_scan
+    from paimon_nb.table.read.strategy.planned_scan import plan_table_scan
 
     if session.flink_semantics:
         check_consumer(table.copy(options))
@@ -143,8 +143,8 @@ def scan_sql(
 
 
 def _files_readable_without_merge(scan: PlannedScan, used: Mapping[str, DataType]) -> list[str] | None:
-    from paimon_nb.spark.scan.scan_strategy import NativeReads, file_format
-    from paimon_nb.spark.scan.table_scan import facts_of
+    from paimon_nb.table.read.strategy.planned_scan import facts_of
+    from paimon_nb.table.read.strategy.routes import NativeReads, file_format
 
     if any(is_floating(t) for t in used.values()) or _VIRTUAL_COLUMNS & {c.lower() for c in used}:
         return None  # statistics of Parquet leave out NaN, and the engine believes them
@@ -213,9 +213,9 @@ def _scan_rows(scan: PlannedScan) -> pa.Table | pa.RecordBatchReader:
     import pyarrow as pa
 
     from paimon_nb.format.types.arrow_builders import arrow_schema, empty_table
-    from paimon_nb.spark.scan.scan_strategy import ScanStrategy
-    from paimon_nb.spark.scan.table_scan import read_by_late_materialization, read_inline
-    from paimon_nb.spark.scan.visible_rows import hides_by_position
+    from paimon_nb.table.read.strategy.planned_scan import read_by_late_materialization, read_inline
+    from paimon_nb.table.read.strategy.routes import ScanStrategy
+    from paimon_nb.table.read.strategy.visible_rows import hides_by_position
 
     splits = scan.plan.splits
     if splits and all(r.strategy is ScanStrategy.LATE_MATERIALIZATION for r in scan.routes):
@@ -235,7 +235,7 @@ def _scan_rows(scan: PlannedScan) -> pa.Table | pa.RecordBatchReader:
 
 
 def _visible_rows(scan: PlannedScan) -> Generator[pa.Table, None, None]:
-    from paimon_nb.spark.scan.visible_rows import visible_rows
+    from paimon_nb.table.read.strategy.visible_rows import visible_rows
 
     ahead = _IN_MEMORY_BYTES // max(bytes_per_row(scan.fields), 1)
     return visible_rows(scan.store, scan.plan.splits, scan.fields, scan.plan.predicate, rows_ahead=ahead)

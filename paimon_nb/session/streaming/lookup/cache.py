@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-    from paimon_nb.spark.scan.table_scan import PlannedScan
     from paimon_nb.table.read.plan.snapshot_scan import Split
     from paimon_nb.table.read.store import TableStore
+    from paimon_nb.table.read.strategy.planned_scan import PlannedScan
 
 _MAX_PARTS = 32
 """Max number of parts; a part may contain several buckets."""

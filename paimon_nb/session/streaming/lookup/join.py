@@ -223,7 +223,7 @@ class _CachedTable:
     def refresh(self, spark: SparkSession, table: Table, ref: TableRef) -> None:
         """Move to the latest snapshot and partitions, unless the refresh options forbid it now."""
         from paimon_nb.spark.runtime.arrow_interop import session_zone
-        from paimon_nb.spark.scan.table_scan import plan_table_scan
+        from paimon_nb.table.read.strategy.planned_scan import plan_table_scan
 
         refresh, now = RefreshSchedule.of(table.options), clock.now_ms()
         if (

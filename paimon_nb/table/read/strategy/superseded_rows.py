@@ -12,33 +12,32 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import field, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
 from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.base.threads import run_in_threads
 from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND, kv_columns, read_data_file
 from paimon_nb.format.data.schema_evolution import rows_as_read_fields
 from paimon_nb.format.file_cache import FileCache
 from paimon_nb.format.index import read_deletion_vectors
 from paimon_nb.format.manifest import DataFile, DvRange
 from paimon_nb.format.types.arrow_builders import empty_table, from_numpy
-from paimon_nb.spark.jobs.task_runner import run_in_tasks, run_in_threads
-from paimon_nb.spark.scan.superseded_rows_delta import (
+from paimon_nb.table.lsm.levels import key_decoder
+from paimon_nb.table.lsm.merge import PICKS_ROWS, MergeSpec, lone_rows, merge, remaining_rows
+from paimon_nb.table.lsm.superseded import drop_superseded
+from paimon_nb.table.read.strategy.superseded_rows_delta import (
     by_file,
     concat_with_kinds,
     hidden_rows_of_dense_keys,
     hidden_rows_with_new_files,
 )
-from paimon_nb.table.lsm.levels import key_decoder
-from paimon_nb.table.lsm.merge import PICKS_ROWS, MergeSpec, lone_rows, merge, remaining_rows
-from paimon_nb.table.lsm.superseded import drop_superseded
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-
-    from pyspark.sql import SparkSession
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from typing import Any
 
     from paimon_nb.format.types import DataField
     from paimon_nb.table.read.plan.snapshot_scan import Split
@@ -67,21 +66,25 @@ def creates_rows(store: TableStore) -> bool:
     return store.has_keys and MergeSpec.of(store.schema, store.options).engine not in PICKS_ROWS
 
 
+InTasks: TypeAlias = "Callable[[Sequence[Split], Sequence[int], Callable[[Split], Any]], Iterable[Any]]"
+"""Runs a function on pieces of these sizes in tasks of an engine; results in order."""
+
+
 def hidden_rows_of(
-    store: TableStore, splits: Sequence[Split], spark: SparkSession | None = None, driver_rows: int = 0
+    store: TableStore, splits: Sequence[Split], in_tasks: InTasks | None = None, driver_rows: int = 0
 ) -> HiddenRows:
     """Hidden rows of all splits, cached per split: data files never change.
 
     Args:
-        spark: computes splits that are not cached in tasks if they have more than `driver_rows` rows; None: always here.
+        in_tasks: computes splits that are not cached in tasks if they have more than `driver_rows` rows; None: always here.
     """
     bits: dict[str, tuple[np.ndarray, int]] = {}
     merged: list[pa.Table] = []
     known = [_CACHE.get(split_key(store, split)) for split in splits]
     unknown = [split for split, found in zip(splits, known, strict=True) if found is None]
     compute = partial(_packed_hidden_rows, store)
-    if spark is not None and sum(split.row_count for split in unknown) > driver_rows:
-        computed = iter(run_in_tasks(spark, unknown, [s.size for s in unknown], compute))
+    if in_tasks is not None and sum(split.row_count for split in unknown) > driver_rows:
+        computed = iter(in_tasks(unknown, [s.size for s in unknown], compute))
     else:
         computed = iter(run_in_threads(compute, unknown))
     for split, found in zip(splits, known, strict=True):

@@ -19,10 +19,10 @@ from paimon_nb.format.data.parquet import ParquetReader
 from paimon_nb.format.data.schema_evolution import rows_as_read_fields
 from paimon_nb.format.schema import readable_fields
 from paimon_nb.format.types.arrow_builders import from_numpy
-from paimon_nb.spark.scan.scan_strategy import ScanStrategy, file_format
-from paimon_nb.spark.scan.superseded_rows import creates_rows, hidden_rows_of
 from paimon_nb.table.read.plan.time_travel import translate_missing_files
 from paimon_nb.table.read.predicate.evaluate import filter_on_file_columns
+from paimon_nb.table.read.strategy.routes import ScanStrategy, file_format
+from paimon_nb.table.read.strategy.superseded_rows import creates_rows, hidden_rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
     from paimon_nb.format.manifest import DataFile
     from paimon_nb.format.types import DataField
-    from paimon_nb.spark.scan.scan_strategy import Route
     from paimon_nb.table.read.plan.snapshot_scan import Split
     from paimon_nb.table.read.predicate.model import Predicate
     from paimon_nb.table.read.store import TableStore
+    from paimon_nb.table.read.strategy.routes import Route
 
 _MAX_SPLIT_ROWS = 10_000_000
 """Rows of a split whose keys are compared in memory; larger splits are merged in ranges of keys."""

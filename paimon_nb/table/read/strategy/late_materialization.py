@@ -18,9 +18,9 @@ from paimon_nb.format.data import open_data_file
 from paimon_nb.format.data.parquet import MatchingRows, ParquetReader
 from paimon_nb.format.data.schema_evolution import rows_as_read_fields
 from paimon_nb.format.types.arrow_builders import empty_table
-from paimon_nb.spark.scan.superseded_rows import hidden_rows_of
 from paimon_nb.table.read.plan.time_travel import translate_missing_files
 from paimon_nb.table.read.predicate.evaluate import filter_on_file_columns
+from paimon_nb.table.read.strategy.superseded_rows import hidden_rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
