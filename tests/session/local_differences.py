@@ -129,7 +129,8 @@ def difference_of(question: Question, ours: pa.Table, theirs: pa.Table) -> str |
     shapes = [[(f.name, str(f.type)) for f in rows.schema] for rows in (ours, theirs)]
     if shapes[0] != shapes[1]:
         return f"columns: Spark {shapes[1]}, here {shapes[0]}"
-    if _FLOATING_SUM.search(question.text):
+    has_sum = re.search(r"\b(sum|avg)\(", question.text, re.IGNORECASE)
+    if _FLOATING_SUM.search(question.text) or (has_sum and any(t in ("double", "float") for _, t in shapes[0])):
         return _difference_but_for_last_digits(ours, theirs)
     limited = " LIMIT " in question.text
     rows = [[tuple(map(lambda v: _text(v, limited), row)) for row in _tuples(t)] for t in (ours, theirs)]  # noqa: C417

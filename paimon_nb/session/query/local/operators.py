@@ -144,7 +144,8 @@ def _negative(_flink: bool, values: list[Value]) -> Value:
         if a.literal == 1 << 31:
             raise NotLocal("-2147483648 is an INT to Spark")
         return Value(f"(-{a.sql})", a.type, f"-{a.name}", literal=-a.literal)
-    name = None if a.name is None else f"(- {a.name})"
+    is_literal = a.is_constant and a.origin is None
+    name = None if a.name is None else f"-{a.name}" if is_literal else f"(- {a.name})"
     return Value(f"CAST((-{a.sql}) AS {engine_type(a.type)})", a.type, name, raises=is_integer(a.type))
 
 
