@@ -310,23 +310,25 @@ class Workbench:
         options: Mapping[str, Any] | None = None,
         comment: str | None = None,
         if_not_exists: bool = False,
+        file_options: Mapping[str, Any] | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> Table:
-        """Create a table with the columns of a frame, and store the frame's rows in one commit. Starts no JVM.
+        """Create a table with the columns of a frame or a file, and store its rows in one commit. Starts no JVM.
 
         Args:
             name: `[catalog.][database.]table`.
             source: a pandas, polars, DuckDB or Spark frame, Arrow data or a pyarrow dataset, which is read in batches;
-                a `pyarrow.Schema` creates an empty table.
+                a `pyarrow.Schema` creates an empty table; the path of a data file (`str` or `Path`); a dict of columns; a list of dicts.
             primary_key: key columns, which become NOT NULL.
             partition_by: partition columns.
             options: table options, such as `{"bucket": 4}`.
             comment: of the table.
             if_not_exists: True leaves a table that exists as it is, without new rows.
+            file_options: how a file is read, as in SQL: `{"delim": ";", "header": False}`.
             progress: called after each chunk of rows, as in `Table.append`.
 
         Returns:
-            The table.
+            The table. A warning names columns that got the nearest type, because Paimon does not have theirs.
 
         Raises:
             AlreadyExists: the table exists.
@@ -334,13 +336,18 @@ class Workbench:
             ColumnNotFound: a key is not a column.
             BadOptionValue: a wrong option.
             NullNotAllowed: a key is NULL. As with every failed write, the table is not made.
+            SourceUnavailable: no such file.
+
+        Examples:
+            >>> wb.create_table("cities", [{"id": 1, "name": "Rome"}, {"id": 2}], primary_key="id").to_arrow().num_rows
+            2
         """
         import pyarrow as pa
 
         from paimon_nb.catalog.arrow_schema import table_schema_of_arrow
-        from paimon_nb.table.write.input_rows import as_reader
+        from paimon_nb.session.query.frames_and_files import reader_of_source
 
-        reader = None if isinstance(source, pa.Schema) else as_reader(source)
+        reader = None if isinstance(source, pa.Schema) else reader_of_source(self.session, source, file_options or {})
         schema = table_schema_of_arrow(
             source if reader is None else reader.schema,
             primary_key=_names(primary_key),

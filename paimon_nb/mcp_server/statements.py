@@ -9,7 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from paimon_nb.base.errors import UnsupportedOperation
+from paimon_nb.base.errors import SourceUnavailable, UnsupportedOperation
+from paimon_nb.files.locations import find_files
 from paimon_nb.session.query.hints import check_reading_options
 from paimon_nb.sql.parse import parse
 from paimon_nb.sql.session_functions import function_calls
@@ -43,6 +44,8 @@ def check_reads_only(sql: str, folders: Sequence[Path] = ()) -> None:
         )
     statement = statements[0]
     query = statement.statement if isinstance(statement, Explain) else statement
+    if isinstance(query, Describe) and query.file is not None:
+        check_files(query.file.parts, folders)
     if not isinstance(query, Query):
         return
     called = {parts[-1].lower() for _, parts in function_calls(sql, query.span)} & _JAVA_CALLS
@@ -51,7 +54,7 @@ def check_reads_only(sql: str, folders: Sequence[Path] = ()) -> None:
     check_reading_options(query.tables, _WHAT)
     for ref in query.tables:
         if ref.file:
-            check_file(ref.parts[0], folders)
+            check_files(ref.parts, folders)
 
 
 def check_condition(condition: str, folders: Sequence[Path] = ()) -> None:
@@ -78,19 +81,33 @@ def _describes_function(text: str) -> bool:
     )
 
 
-def check_file(path: str, folders: Sequence[Path]) -> None:
-    """Raise UnsupportedOperation for a file that is not below one of the folders, also by a link or a pattern.
+def check_files(paths: Sequence[str], folders: Sequence[Path]) -> None:
+    """Raise UnsupportedOperation for a file that is not below one of the folders, also by a link, a pattern, a folder or a URL.
 
     Says the same whether such a file exists or not.
     """
-    whole = Path(path).expanduser()
-    parent = whole.parent.resolve()
-    inside = any(parent == folder or folder in parent.parents for folder in folders) and ".." not in whole.parts
-    if inside:
-        matches = [whole.resolve()] if whole.exists() else [m.resolve() for m in parent.glob(whole.name)]
-        inside = all(any(folder in m.parents for folder in folders) for m in matches)
-    if not inside:
+    for path in paths:
+        check_file(path, folders)
+
+
+def check_file(path: str, folders: Sequence[Path]) -> None:
+    """`check_files` for one path."""
+    if not _is_below(path, folders):
         raise UnsupportedOperation(
             f"the file {path!r} is not below a folder that was named with --files",
             hint="query a table; SHOW TABLES lists them", path=path,
         )  # fmt: skip
+
+
+def _is_below(path: str, folders: Sequence[Path]) -> bool:
+    whole = Path(path).expanduser()
+    if ":" in path or ".." in whole.parts:
+        return False
+    parent = whole.parent.resolve()
+    if not any(parent == folder or folder in parent.parents for folder in folders):
+        return False
+    try:
+        found = [f.path.resolve() for f in find_files([path])]
+    except SourceUnavailable:
+        return True
+    return all(any(folder in file.parents for folder in folders) for file in found)

@@ -79,13 +79,12 @@ def file_source(path: str, table: str = "") -> tuple[Draft, LoadSource]:
     Raises:
         SourceUnavailable: no such file, or it cannot be read. UnsupportedFormat: another or a damaged format.
     """
-    from paimon_nb.session.query.data_files import read_data_file
-    from paimon_nb.session.query.frames_and_files import to_paimon_types
+    from paimon_nb.files.open import open_data_file
 
-    read = read_data_file(path)
-    rows = to_paimon_types(read.rows, path)
+    read = open_data_file(path)
+    rows = read.rows()
     return draft_of_rows(rows, table or table_name_of(path)), load_source(
-        rows, file_reference(path), f"{path}: {read.how}"
+        rows, file_reference(path), "; ".join(filter(None, [f"{path}: {read.how}", read.changes()]))
     )
 
 

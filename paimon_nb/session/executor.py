@@ -50,6 +50,7 @@ from paimon_nb.statements import (
     Statement,
     StatementSet,
     StopJob,
+    Summarize,
     Truncate,
     Undrop,
     Update,
@@ -101,6 +102,10 @@ def _call_procedure(context: StatementContext, statement: Call) -> Result:
     return admin.call(context, statement, run_statement)
 
 
+def _summarize(context: StatementContext, statement: Summarize) -> Result:
+    return show.summarize(context, statement, run_statement)
+
+
 HANDLERS: Mapping[type[Statement], Callable[..., Result]] = {
     Query: _run_query_statement,
     CreateCatalog: ddl.create_catalog,
@@ -137,6 +142,7 @@ HANDLERS: Mapping[type[Statement], Callable[..., Result]] = {
     Show: show.show,
     ShowCreate: show.show_create,
     Describe: show.describe,
+    Summarize: _summarize,
 }
 
 
@@ -188,7 +194,6 @@ def run_statement(
     if CATALOG in text:
         statement = without_default_catalog(session, statement)
     session.notes.clear()
-    session.rows_of_files.clear()
     session.random_sources.clear()
     try:
         result = HANDLERS[type(statement)](StatementContext(session, text, params, displayed), statement)

@@ -54,6 +54,7 @@ STATEMENTS: Mapping[str, Grammar] = {
     "STOP": session.stop_job,
     "DESCRIBE": show.describe,
     "DESC": show.describe,
+    "SUMMARIZE": show.summarize,
     "REFRESH": noop_statements.about_table,
     "CACHE": noop_statements.about_table,
     "UNCACHE": noop_statements.about_table,

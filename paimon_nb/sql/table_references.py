@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.identifier import quote
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.sql.constants import parse_constant
+from paimon_nb.sql.file_functions import FILE_FUNCTIONS, file_arguments
 from paimon_nb.sql.flink.casts import (
     cast_edits,
     has_nanosecond_literals,
@@ -36,30 +37,10 @@ _QUERY_STARTS = frozenset({"SELECT", "WITH", "VALUES", "FROM", "TABLE"})
 _FROM_IN_FUNCTION = frozenset({"EXTRACT", "SUBSTRING", "SUBSTR", "TRIM", "OVERLAY", "POSITION", "CEIL", "FLOOR"})
 _CLAUSES = frozenset(
     [
-        "WHERE",
-        "GROUP",
-        "ORDER",
-        "HAVING",
-        "LIMIT",
-        "UNION",
-        "INTERSECT",
-        "EXCEPT",
-        "MINUS",
-        "WINDOW",
-        "QUALIFY",
-        "CLUSTER",
-        "DISTRIBUTE",
-        "SORT",
-        "SELECT",
-        "OFFSET",
-        "FETCH",
-        "SET",
-        "WHEN",
-        "RETURNING",
-        "INSERT",
-        "MATCH_RECOGNIZE",
+        "WHERE", "GROUP", "ORDER", "HAVING", "LIMIT", "UNION", "INTERSECT", "EXCEPT", "MINUS", "WINDOW",
+        "QUALIFY", "CLUSTER", "DISTRIBUTE", "SORT", "SELECT", "OFFSET", "FETCH", "SET", "WHEN", "RETURNING", "INSERT", "MATCH_RECOGNIZE",
     ]
-)
+)  # fmt: skip
 _UNSUPPORTED = {
     "MATCH_RECOGNIZE": ("MATCH_RECOGNIZE is not supported", "compare a row with those before it: LAG(x) OVER (PARTITION BY ... ORDER BY ...)"),
     "QUALIFY": ("QUALIFY is not supported", "SELECT * FROM (SELECT ..., ROW_NUMBER() OVER (...) AS rn FROM t) WHERE rn = 1"),
@@ -221,7 +202,7 @@ class _ReferenceFinder:
                     c.refuse(*_UNSUPPORTED[upper])
                 listing = False
                 c.at += 1
-            elif upper == "TABLE" and c.peek(1).is_name and self._starts_query():
+            elif upper == "TABLE" and (c.peek(1).is_name or c.peek(1).kind == "string") and self._starts_query():
                 c.at += 1
                 self._visit_table_query()
             elif token.text == "(":
@@ -433,11 +414,24 @@ class _ReferenceFinder:
         """A data file by its path, `FROM 'sales.csv'`; other clauses name it `sales`."""
         c = self.c
         token = c.next()
+        options: dict[str, str] = {}
+        while c.peek().kind == "hint":
+            options.update(hint_options(c))
+        self._add_data_files((token.value,), token.start, options)
+
+    def _add_data_files(self, paths: tuple[str, ...], start: int, options: dict[str, str]) -> None:
+        """The reference to files, whose text ends here; its sample and alias follow."""
+        c = self.c
+        stop = c.stop
+        self._visit_tablesample()
+        end = c.stop
         alias = self._parse_alias()
         if alias is None:
-            alias = PurePath(token.value).name.split(".")[0] or "file"
-            self.found.edits.append((Span(token.stop, token.stop), f" AS {quote(alias)}"))
-        self.found.tables.append(TableRef((token.value,), Span(token.start, token.stop), alias=alias, file=True))
+            alias = PurePath(paths[0]).name.split(".")[0] or "file"
+            self.found.edits.append((Span(end, end), f" AS {quote(alias)}"))
+        while c.peek().kind == "hint":  # 'f.csv' AS f /*+ OPTIONS(...) */
+            options.update(hint_options(c))
+        self.found.tables.append(TableRef(paths, Span(start, stop), options, alias=alias, file=True))
 
     def _visit_tablesample(self) -> bool:
         """TABLESAMPLE [BERNOULLI] (...) [REPEATABLE (n)]."""
@@ -497,6 +491,10 @@ class _ReferenceFinder:
     def _visit_table_query(self) -> None:
         """The table of the query `TABLE t`, where Spark allows no alias."""
         start = self.c.start
+        if self.c.peek().kind == "string":
+            token = self.c.next()
+            self.found.tables.append(TableRef((token.value,), Span(start, token.stop), alias=token.value, file=True))
+            return
         parts = self.c.parts("table")
         self.found.tables.append(TableRef(parts, Span(start, self.c.stop), alias=parts[-1]))
 
@@ -519,6 +517,10 @@ class _ReferenceFinder:
         """A table function: Paimon's become references, others belong to Spark."""
         c = self.c
         last = parts[-1].lower()
+        if last in FILE_FUNCTIONS and len(parts) == 1:
+            paths, options = file_arguments(c, last)
+            self._add_data_files(paths, start, options)
+            return
         if last in TABLE_FUNCTIONS or last.startswith("incremental_"):
             function = TableFunction(parts, *_parse_arguments(c))
             span = Span(start, c.stop)

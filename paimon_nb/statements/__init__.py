@@ -12,6 +12,7 @@ from paimon_nb.statements.admin import (
     ShowCreate,
     SparkCommand,
     StopJob,
+    Summarize,
     Use,
 )
 from paimon_nb.statements.ddl import (
@@ -72,6 +73,6 @@ __all__ = [
     "Constant", "CopyFormat", "CopyIntoLocation", "CopyIntoTable", "CreateCatalog", "CreateDatabase", "CreateFunction", "CreateTable", "CreateTag", "CreateView", "Delete", "DeleteTag", "Describe",
     "DropCatalog", "DropColumn", "DropDatabase", "DropFunction", "DropPartition", "DropTable", "DropView", "Explain", "Insert", "Merge",
     "MergeClause", "NothingToDo", "Query", "RenameColumn", "RenameTable", "RenameTag", "ResetOption", "ResetOptions", "RowChange", "SetComment",
-    "SetComputed", "SetOption", "SetOptions", "SetWatermark", "Show", "ShowCreate", "Span", "SparkCommand", "Statement", "StatementSet", "StopJob", "TableDef",
+    "SetComputed", "SetOption", "SetOptions", "SetWatermark", "Show", "ShowCreate", "Span", "SparkCommand", "Summarize", "Statement", "StatementSet", "StopJob", "TableDef",
     "TableFunction", "TableRef", "TimestampAsOf", "Truncate", "Undrop", "Update", "Use", "VersionAsOf", "Watermark",
 ]  # fmt: skip

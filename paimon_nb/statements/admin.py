@@ -92,6 +92,16 @@ class Describe(Statement):
     name: Parts = ()
     extended: bool = False
     column: str | None = None
+    file: TableRef | None = None
+    """A data file in place of a table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summarize(Statement):
+    """SUMMARIZE t | 'file' | SELECT ...: statistics of each column."""
+
+    query: str = ""
+    """A query whose rows are summarized."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -164,6 +164,25 @@ def test_files_below_a_named_folder_are_read_and_no_others(place: Path, tools: R
             tools.query(f"SELECT * FROM '{place}/{path}'")
 
 
+def test_no_other_way_to_name_a_file_reaches_outside(
+    place: Path, tools: ReadOnlyTools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(place / "allowed")
+    for text in (
+        f"SELECT * FROM 'file://{place}/secret.csv'",
+        f"SELECT * FROM read_csv(['{place}/allowed/open.csv', '{place}/secret.csv'])",
+        f"SELECT * FROM read_text('{place}/secret.csv')",
+        f"SELECT * FROM '{place}/allowed'",
+        f"SELECT * FROM '{place}/**/secret.csv'",
+        f"DESCRIBE '{place}/secret.csv'",
+        f"TABLE '{place}/secret.csv'",
+        f"SUMMARIZE '{place}/secret.csv'",
+        "SELECT * FROM open.csv",
+    ):
+        with pytest.raises(PaimonError):
+            tools.query(text)
+
+
 def test_an_answer_is_cut_and_says_so(place: Path) -> None:
     with paimon_nb.connect(str(place / "w")) as wb:
         wb.table("t").upsert(pa.table({"id": pa.array(range(50), pa.int32()), "v": ["x" * 100] * 50}))

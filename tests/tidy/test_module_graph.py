@@ -34,7 +34,7 @@ FOLDERS = {
     ),
     "syntax": ("tree", "lexer", "words", "operands", "expressions", "queries"),
     "sql": (
-        "keywords", "functions", "spark_functions", "completion", "constants", "error_spans", "render", "flink", "qualify", "session_functions", "aggregates", "table_references", "pushdown",
+        "keywords", "functions", "spark_functions", "completion", "constants", "file_functions", "error_spans", "render", "flink", "qualify", "session_functions", "aggregates", "table_references", "pushdown",
         "grammar", "simple_select", "column_scopes", "parse", "formatting",
     ),
     "connectors": (

@@ -22,7 +22,6 @@ PATTERNS = {
     "sql/flink/operators.py": "what is inside string literals",
     "sql/grammar/columns.py": "names of types",
     "session/query/computed_columns.py": "keys of options",
-    "session/query/data_files.py": "values of CSV files",
     "session/query/local/answer.py": "names in our own SQL",
     "session/query/local/literals.py": "timestamps inside string literals",
     "session/execute/insert.py": "dates and timestamps as text",

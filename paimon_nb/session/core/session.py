@@ -11,6 +11,7 @@ from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.named_servers import name_servers
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.api import DEFAULT_DATABASE, Catalog
+from paimon_nb.files.open import OpenedFiles
 from paimon_nb.options import find_option, without_prefix
 from paimon_nb.options.spelling import check_no_misspelled_options, check_values
 from paimon_nb.options.table import DATA_FILE_EXTERNAL_PATHS
@@ -21,8 +22,8 @@ from paimon_nb.session.core.spark_catalogs import NOTHING, CatalogSettings, cata
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from contextlib import AbstractContextManager
+    from pathlib import Path
 
-    import pyarrow as pa
     from pyspark.sql import SparkSession
 
     from paimon_nb.connectors.api import Source
@@ -84,8 +85,8 @@ class Session:
         """Parameters of the call that runs; a frame among them can be queried by its name."""
         self.notes: list[str] = []
         """Notes on the data that the current statement reads."""
-        self.rows_of_files: dict[str, pa.Table] = {}
-        """Data files that the current statement has read, by path."""
+        self.data_files = OpenedFiles()
+        """Data files that statements have named lately."""
         self.random_sources: dict[str, Source] = {}
         """Connector tables with random rows that the current statement reads, by name."""
         self.answers_like_spark = False
@@ -344,6 +345,12 @@ class Session:
         """The value of a name without a table: a parameter of the call, or a variable of the caller; None."""
         value = self.parameters.get(name)
         return self.variables(name) if value is None else value
+
+    def download(self, url: str) -> Path:
+        """A local copy of a file in an object store. Raises SourceUnavailable: the scheme is not known, or no such file."""
+        from paimon_nb.session.core.remote_files import download
+
+        return download(self.catalog, url, self)
 
     def note(self, text: str) -> None:
         """Add a note to the result of the current statement, once."""

@@ -23,8 +23,10 @@ from paimon_nb.session.core.result import Result, rows_result
 from paimon_nb.session.execute import flink_show, spark_show
 from paimon_nb.session.query import watermark
 from paimon_nb.session.query.computed_columns import computed_columns, has_computed_columns, is_computed_column_key
+from paimon_nb.session.query.frames_and_files import data_of_reference, means_file
 from paimon_nb.session.query.partition_predicates import partition_values
 from paimon_nb.session.query.run_query import global_system_table
+from paimon_nb.statements import TableRef
 from paimon_nb.table.read.partition_spec import in_row_spec, partition_text_of_spec, spec_texts
 from paimon_nb.table.tables.system import SYSTEM_TABLES
 from paimon_nb.table.tables.system.global_tables import LISTED
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     from paimon_nb.format.types import DataField
     from paimon_nb.session.core.session import ResolvedTable, Session
     from paimon_nb.session.core.statement_context import StatementContext
-    from paimon_nb.statements import Describe, Show, ShowCreate
+    from paimon_nb.statements import Describe, Show, ShowCreate, Summarize
     from paimon_nb.table.tables.table import Table
 
 
@@ -306,6 +308,26 @@ _SHOW: Mapping[str, Callable[[StatementContext, Show], Result]] = {
 }
 
 
+def summarize(context: StatementContext, statement: Summarize, run: Callable[..., Result]) -> Result:
+    """SUMMARIZE: count, NULLs, least and greatest value, quartiles of each column, as DuckDB computes them."""
+    from paimon_nb.files.summary import summary_of
+    from paimon_nb.sql import parse
+
+    rows = run(context.session, parse(statement.query)[0], statement.query, context.params)
+    return Result("rows", arrow=summary_of(rows.to_arrow()), notes=rows.notes)
+
+
+def _describe_file(context: StatementContext, ref: TableRef) -> Result:
+    data = data_of_reference(context.session, ref)
+    assert data is not None
+    fields = data.fields
+    if context.session.flink_semantics:
+        return flink_show.describe_columns(fields, (), {})
+    return rows_result(
+        {"col_name": [f.name for f in fields], "data_type": [str(f.type) for f in fields], "comment": [None] * len(fields)}
+    )  # fmt: skip
+
+
 def describe(context: StatementContext, statement: Describe) -> Result:
     """DESCRIBE a table (columns, keys, defaults, watermark), a database or a catalog."""
     import pyarrow as pa
@@ -313,6 +335,10 @@ def describe(context: StatementContext, statement: Describe) -> Result:
     from paimon_nb.format.types import arrow_type
 
     session = context.session
+    if statement.file is not None:
+        return _describe_file(context, statement.file)
+    if statement.what == "table" and means_file(session, ref := TableRef(statement.name, statement.span)):
+        return _describe_file(context, ref)
     if statement.what == "procedure":
         from paimon_nb.procedures import describe_procedure
 

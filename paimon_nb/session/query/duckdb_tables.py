@@ -55,7 +55,7 @@ class DuckDbTables:
             import duckdb
         except ImportError as error:
             raise EnvironmentError_(
-                "duckdb is not installed", hint="pip install 'paimon-nb[duckdb]'", package="duckdb"
+                "duckdb is not installed", hint="pip install 'duckdb>=2.0,<2.1'", package="duckdb"
             ) from error
         self.connection = duckdb.connect(config=SETTINGS)
         # Names are looked up here, in the catalog and in the notebook, not in the Python functions that called.

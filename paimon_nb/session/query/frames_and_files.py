@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.base.errors import PaimonError, SchemaMismatch, TableNotFound
-from paimon_nb.format.types import arrow_schema, from_arrow_schema
-from paimon_nb.session.query.data_files import read_data_file
+from paimon_nb.base.errors import PaimonError, SchemaMismatch, SourceUnavailable, TableNotFound, UnsupportedOperation
+from paimon_nb.files.arrow_files import FrameReader
+from paimon_nb.files.data_file import DataFile
+from paimon_nb.files.locations import is_path
+from paimon_nb.files.nearest_types import has_unusual_types
+from paimon_nb.session.query.stored_views import is_inside_view
+from paimon_nb.session.query.untrusted_text import must_be_checked
+from paimon_nb.statements.query import FILE_PATH
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -14,8 +21,6 @@ if TYPE_CHECKING:
 
     from paimon_nb.session.core.session import Session
     from paimon_nb.statements import TableRef
-
-MAX_TYPES = 12
 
 
 def is_frame(value: Any) -> bool:
@@ -64,44 +69,139 @@ def frame_variable(session: Session, ref: TableRef) -> Any:
     )
 
 
-def rows_of_reference(session: Session, ref: TableRef) -> pa.Table | None:
-    """The rows of a file or a frame in the types of `format/types`; None: neither, or a frame of Spark.
+def data_of_reference(session: Session, ref: TableRef) -> DataFile | None:
+    """The file or frame that a reference means; its rows are read later. None: neither, or a frame of Spark.
 
     Raises:
         SourceUnavailable: no such file. UnsupportedFormat: it cannot be read.
         SchemaMismatch: a frame that cannot be converted.
     """
-    if ref.file:
-        return _rows_of_file(session, ref.parts[0])
+    if ref.file or means_file(session, ref):
+        return _file(session, ref)
     value = frame_variable(session, ref)
     if value is None or is_spark_frame(value):
         return None
-    return rows_of_frame(value, ref.parts[0])
+    name = ref.parts[0]
+    opened = DataFile(FrameReader(_arrow_of_frame(value, name)), name, 0)
+    changes = opened.changes()
+    if changes:
+        session.note(f"{name}: {changes}")
+    return opened
 
 
-def _rows_of_file(session: Session, path: str) -> pa.Table:
-    """The rows of a data file; how it was read becomes a note of the statement."""
-    session.check_file(path)
-    rows = session.rows_of_files.get(path)
-    if rows is None:
-        read = read_data_file(path)
-        rows = session.rows_of_files[path] = to_paimon_types(read.rows, path)
-        session.note(f"{path}: {read.how}; {_column_types_text(rows)}")
-    return rows
+def rows_of_reference(session: Session, ref: TableRef) -> pa.Table | None:
+    """The rows of a file or a frame in the types of `format/types`, with the columns that the query may need.
+
+    None: neither, or a frame of Spark. Raises what `data_of_reference` raises.
+    """
+    data = data_of_reference(session, ref)
+    if data is None:
+        return None
+    needed = None if ref.columns is None else {c.lower() for c in (*ref.columns, *ref.metadata_columns)}
+    columns = None if needed is None else [n for n in data.all_names if n.lower() in needed]
+    return data.rows(columns or None)
 
 
-def rows_of_frame(value: Any, name: str) -> pa.Table:
+def means_file(session: Session, ref: TableRef) -> bool:
+    """Whether a name without a database or table is a file of the working directory: `FROM sales.csv`."""
+    if (
+        len(ref.parts) < 2
+        or ref.travel is not None
+        or ref.lookup
+        or ref.function is not None
+        or must_be_checked(session)
+    ):
+        return False
+    name = ".".join(ref.parts)
+    return is_path(name) and Path(name).is_file() and not session.exists(ref.parts)
+
+
+def check_not_a_missing_file(ref: TableRef) -> None:
+    """Raises SourceUnavailable: a name without a table ends like a file that does not exist."""
+    name = ".".join(ref.parts)
+    if len(ref.parts) > 1 and not ref.file and is_path(name) and not Path(name).is_file():
+        raise SourceUnavailable(f"no table and no file {name!r}", hint=f"the working directory is {Path.cwd()}", path=name)  # fmt: skip
+
+
+def _file(session: Session, ref: TableRef) -> DataFile:
+    """A data file; how it is read becomes a note of the statement."""
+    if is_inside_view():
+        raise UnsupportedOperation(
+            "a stored view cannot read a file", hint="CREATE TEMPORARY VIEW, or load the file into a table"
+        )
+    paths = ref.parts if ref.file else (".".join(ref.parts),)
+    for path in paths:
+        session.check_file(path)
+    opened = session.data_files.open(
+        paths, ref.options, FILE_PATH if FILE_PATH in ref.metadata_columns else "", session.download
+    )
+    session.note(f"{', '.join(paths)}: {opened.note()}")
+    return opened
+
+
+def _arrow_of_frame(value: Any, name: str) -> pa.Table:
     """The rows of a frame. Raises SchemaMismatch: it cannot be converted."""
     from paimon_nb.table.write.input_rows import as_reader
 
     try:
-        rows = as_reader(value).read_all()
+        return as_reader(value).read_all()
     except PaimonError as error:
         raise SchemaMismatch(f"{name}: {error.message}", hint=error.hint) from None
     except Exception as error:  # libraries of frames raise errors of their own
         text = str(error).split("\n", 1)[0][:200]
         raise SchemaMismatch(f"{name}: the frame cannot be converted: {text}", hint="use one type per column") from None
-    return to_paimon_types(rows, name)
+
+
+def rows_of_frame(value: Any, name: str) -> pa.Table:
+    """The rows of a frame in the types of `format/types`. Raises SchemaMismatch: it cannot be converted."""
+    return DataFile(FrameReader(_arrow_of_frame(value, name)), name, 0).rows()
+
+
+def reader_of_source(session: Session, source: Any, options: Mapping[str, Any]) -> pa.RecordBatchReader:
+    """The rows of a frame, a file, a dict of columns or a list of dicts, in types that Paimon has.
+
+    A warning names columns that got the nearest type. Raises what `data_of_reference` raises.
+    """
+    from paimon_nb.base.caller_warning import warn_caller
+    from paimon_nb.table.write.input_rows import as_reader
+
+    if isinstance(source, str | Path):
+        data = session.data_files.open((str(source),), options, download=session.download)
+    else:
+        if isinstance(source, Mapping | list | tuple):
+            source = _table_of_values(source)
+        reader = as_reader(source)
+        if not has_unusual_types(reader.schema):
+            return reader
+        data = DataFile(FrameReader(reader.read_all()), "the source", 0)
+    changes = data.changes()
+    if changes:
+        warn_caller(changes)
+    return data.rows().to_reader()
+
+
+def _table_of_values(source: Mapping[str, Any] | Sequence[Any]) -> pa.Table:
+    """A dict of columns, or a list of dicts, as a table: with all keys, not only those of the first dict."""
+    import pyarrow as pa
+
+    if not isinstance(source, Mapping):
+        if not all(isinstance(row, Mapping) for row in source):
+            raise SchemaMismatch("a list is a table only if all its elements are dicts", hint='[{"id": 1}, {"id": 2}]')
+        names = dict.fromkeys(str(k) for row in source for k in row)
+        source = {n: [row.get(n) for row in source] for n in names}
+    columns = {}
+    for name, values in source.items():
+        try:
+            columns[str(name)] = pa.array(values if isinstance(values, Sequence) else list(values))
+        except (pa.ArrowException, TypeError, OverflowError) as error:
+            text = str(error).split("\n", 1)[0][:200]
+            raise SchemaMismatch(f"column {name!r}: {text}", hint="use one type per column", column=name) from None
+    try:
+        return pa.table(columns)
+    except pa.ArrowException as error:
+        raise SchemaMismatch(
+            str(error).split("\n", 1)[0][:200], hint="columns have the same number of values"
+        ) from None
 
 
 def frame_of_reference(session: Session, ref: TableRef) -> DataFrame | None:
@@ -112,64 +212,7 @@ def frame_of_reference(session: Session, ref: TableRef) -> DataFrame | None:
     if value is not None and is_spark_frame(value):
         return value  # type: ignore[no-any-return]
     rows = rows_of_reference(session, ref)
-    if rows is None:
-        return None
-    if ref.columns is not None:
-        needed = {c.lower() for c in ref.columns}
-        columns = [n for n in rows.column_names if n.lower() in needed]
-        rows = rows.select(columns) if columns else rows
-    return from_arrow(session.spark, rows)
-
-
-def to_paimon_types(rows: pa.Table, name: str) -> pa.Table:
-    """Rows in the types of `format/types`. Times have microseconds if that is enough: pandas and CSV files have other units.
-
-    Raises:
-        SchemaMismatch: a type without a Paimon type, a value that does not fit, or two columns of one name.
-    """
-    import pyarrow as pa
-
-    seen: set[str] = set()
-    for column in rows.column_names:
-        if not column or column.lower() in seen:
-            what = f"has two columns {column!r}" if column else "has a column without a name"
-            raise SchemaMismatch(f"{name} {what}", hint="rename the column")
-        seen.add(column.lower())
-    if not rows.num_columns:
-        raise SchemaMismatch(f"{name} has no columns", hint="a query needs at least one")
-    columns = []
-    for field, column in zip(rows.schema, rows.columns, strict=True):
-        try:
-            if pa.types.is_null(field.type):
-                column = column.cast(pa.string())
-            if pa.types.is_timestamp(field.type) and field.type.unit in ("s", "ns"):
-                column = _in_microseconds(column)
-            target = arrow_schema(from_arrow_schema(pa.schema([pa.field(field.name, column.type)]))).field(0).type
-            columns.append(column if column.type == target else column.cast(target))
-        except SchemaMismatch as error:
-            raise SchemaMismatch(f"{name}, column {field.name!r}: {error.message}", hint=error.hint) from None
-        except pa.ArrowException as error:
-            text = str(error).split("\n", 1)[0][:200]
-            raise SchemaMismatch(
-                f"{name}, column {field.name!r}: {text}", hint="cast the column in the frame first"
-            ) from None
-    return pa.table(columns, names=rows.column_names)
-
-
-def _in_microseconds(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Times in TIMESTAMP(6), if that loses nothing."""
-    import pyarrow as pa
-
-    try:
-        return column.cast(pa.timestamp("us", column.type.tz))
-    except pa.ArrowInvalid:
-        return column
-
-
-def _column_types_text(rows: pa.Table) -> str:
-    fields = from_arrow_schema(rows.schema)
-    types = ", ".join(f"{f.name} {f.type}" for f in fields[:MAX_TYPES])
-    return f"{types} and {len(fields) - MAX_TYPES} more columns" if len(fields) > MAX_TYPES else types
+    return None if rows is None else from_arrow(session.spark, rows)
 
 
 def note_shadowed_frame(session: Session, ref: TableRef) -> None:

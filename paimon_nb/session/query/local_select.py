@@ -15,7 +15,7 @@ from paimon_nb.format.types import Atomic, DataField, DataType, LocalZonedTimest
 from paimon_nb.options.spelling import check_no_misspelled_options
 from paimon_nb.session.query.char_columns import with_padded_chars
 from paimon_nb.session.query.computed_columns import computed_columns, has_computed_columns
-from paimon_nb.session.query.frames_and_files import note_shadowed_frame, rows_of_reference
+from paimon_nb.session.query.frames_and_files import data_of_reference, means_file, note_shadowed_frame
 from paimon_nb.session.query.hints import check_consumer, note_partitions_without_rows
 from paimon_nb.session.query.run_query import global_system_table, known_to_spark, time_travel_options
 from paimon_nb.session.query.stored_views import find_view, is_inside_view
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from paimon_nb.files.data_file import DataFile
     from paimon_nb.session.core.session import Session
     from paimon_nb.sql.simple_select import Order, Selection
     from paimon_nb.table.read.plan.snapshot_scan import Split
@@ -116,7 +117,8 @@ def try_local_select(session: Session, query: Query) -> Rows | None:
         return None  # Spark's path raises it again, with its position
     if source is None or answer is None or rows is None:
         return None
-    note_shadowed_frame(session, query.tables[0])
+    if not means_frame(session, query.tables[0]):
+        note_shadowed_frame(session, query.tables[0])
     return answer.result_of(rows)
 
 
@@ -161,8 +163,8 @@ def _table_at_travel(session: Session, ref: TableRef, selection: Selection) -> _
         rows, fields = search_rows(session, ref, _columns_to_read(selection), selection.condition)
         return _Source(fields, lambda: rows)
     if ref.file or means_frame(session, ref):
-        rows = rows_of_reference(session, ref)
-        return None if rows is None else _Source.result_of(rows)
+        data = data_of_reference(session, ref)
+        return None if data is None else _Source(data.fields, lambda: _rows_of_data(data, selection))
     check_no_misspelled_options(ref.options)
     options = {**ref.options, **time_travel_options(session, ref.travel)}
     found = session.find(ref.parts)
@@ -194,8 +196,20 @@ def _table_at_travel(session: Session, ref: TableRef, selection: Selection) -> _
     return _Source(scan.fields, read)
 
 
+def _rows_of_data(data: DataFile, selection: Selection) -> pa.Table:
+    """The rows of a file or frame with the columns that the query needs; a count needs only their number."""
+    import pyarrow as pa
+
+    names = _columns_to_read(selection)
+    if selection.count is not None and selection.condition is None:
+        return pa.table({"row": pa.nulls(data.count())})
+    return data.rows(names or (None if names is None else data.names[:1]))
+
+
 def means_frame(session: Session, ref: TableRef) -> bool:
-    """Whether a reference without a table or view of its name has a variable of that name."""
+    """Whether a reference without a table or view of its name means a variable or a file of that name."""
+    if means_file(session, ref):
+        return not is_inside_view()
     if len(ref.parts) != 1 or is_inside_view() or session.frames(ref.parts[0]) is None:
         return False
     return not session.exists(ref.parts) and find_view(session, ref) is None

@@ -28,7 +28,12 @@ from paimon_nb.options.spelling import check_no_misspelled_options
 from paimon_nb.session.query.char_columns import with_chars
 from paimon_nb.session.query.computed_columns import computed_columns, has_computed_columns, with_computed
 from paimon_nb.session.query.flink_numeric import with_flink_numerics, with_values_as_select
-from paimon_nb.session.query.frames_and_files import frame_of_reference, note_shadowed_frame, rows_of_reference
+from paimon_nb.session.query.frames_and_files import (
+    check_not_a_missing_file,
+    data_of_reference,
+    frame_of_reference,
+    note_shadowed_frame,
+)
 from paimon_nb.session.query.hints import (
     check_consumer,
     greatest_partitions,
@@ -192,8 +197,8 @@ def column_names(session: Session, tables: Sequence[TableRef]) -> list[str]:
     names: dict[str, None] = {}
     for ref in tables:
         with suppress(PaimonError):
-            rows = rows_of_reference(session, ref) if ref.file or not session.exists(ref.parts) else None
-            names |= dict.fromkeys(session.table(ref.parts).schema.names if rows is None else rows.column_names)
+            data = data_of_reference(session, ref) if ref.file or not session.exists(ref.parts) else None
+            names |= dict.fromkeys(session.table(ref.parts).schema.names if data is None else data.names)
     return list(names)
 
 
@@ -266,6 +271,8 @@ def resolve_table_frame(
                 return _view_frame(session, view, inside, None, hidden)
         try:
             at_hand = None if is_inside_view() else frame_of_reference(session, ref)
+            if at_hand is None:
+                check_not_a_missing_file(ref)
         except PaimonError as of_frame:
             raise with_position(of_frame, text, ref.span) from None
         if at_hand is not None:

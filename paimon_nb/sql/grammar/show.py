@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from paimon_nb.sql.file_functions import FILE_FUNCTIONS
 from paimon_nb.sql.grammar.partition import partition_spec
-from paimon_nb.statements import Describe, Show, ShowCreate, Span, SparkCommand, Statement
+from paimon_nb.sql.table_references import find_source
+from paimon_nb.statements import Describe, Show, ShowCreate, Span, SparkCommand, Statement, Summarize
 
 if TYPE_CHECKING:
     from paimon_nb.syntax.lexer import Cursor
@@ -63,6 +65,17 @@ def show(cursor: Cursor, span: Span) -> Statement:
     return Show(text, span, what, name, like, partition, negated, key)
 
 
+def summarize(cursor: Cursor, span: Span) -> Statement:
+    text = cursor.text_of(span)
+    cursor.expect("SUMMARIZE")
+    rest = cursor.text_of(Span(cursor.start, span.stop))
+    if cursor.peek().upper not in _QUERIES:
+        find_source(cursor, cursor.tokens[cursor.at :])
+        rest = f"SELECT * FROM {rest}"
+    cursor.at = len(cursor.tokens)
+    return Summarize(text, span, rest)
+
+
 def describe(cursor: Cursor, span: Span) -> Statement:
     text = cursor.text_of(span)
     cursor.expect(cursor.peek().upper)
@@ -84,6 +97,10 @@ def describe(cursor: Cursor, span: Span) -> Statement:
     ):
         what = "database" if word in ("SCHEMA", "NAMESPACE") else word.lower()
     extended = bool(cursor.peek(1).is_name and cursor.take_one("EXTENDED", "FORMATTED"))
+    if cursor.peek().kind == "string" or (cursor.peek().text.lower() in FILE_FUNCTIONS and cursor.peek(1).text == "("):
+        found, _ = find_source(cursor, cursor.tokens[cursor.at :])
+        cursor.at = len(cursor.tokens)
+        return Describe(text, span, "file", file=found.tables[0])
     name = cursor.parts()
     if cursor.take("PARTITION"):
         partition_spec(cursor)

@@ -45,7 +45,7 @@ def check_installed() -> None:
     try:
         release = version("duckdb")
     except PackageNotFoundError:
-        raise NotLocal("duckdb is not installed; pip install 'paimon-nb[duckdb]'") from None
+        raise NotLocal("duckdb is not installed; pip install 'duckdb>=2.0,<2.1'") from None
     if not release.startswith(_RELEASE):
         raise NotLocal(f"duckdb {release} is installed; answers are tested with {_RELEASE}x")
 

@@ -10,7 +10,7 @@ from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.types import DataField, from_arrow_schema
 from paimon_nb.options.spelling import check_no_misspelled_options
 from paimon_nb.session.query.computed_columns import computed_columns, has_computed_columns
-from paimon_nb.session.query.frames_and_files import rows_of_reference
+from paimon_nb.session.query.frames_and_files import data_of_reference
 from paimon_nb.session.query.hints import check_consumer, note_partitions_without_rows
 from paimon_nb.session.query.local.not_local import NotLocal
 from paimon_nb.session.query.local.values import engine_type, is_floating, quote_name, quote_text
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from paimon_nb.files.data_file import DataFile
     from paimon_nb.format.types import DataType
     from paimon_nb.session.core.session import Session
     from paimon_nb.statements import TableRef
@@ -54,6 +55,8 @@ class Source:
     scan: PlannedScan | None
     table: pa.Table | None = None
     """The rows of a system table."""
+    data: DataFile | None = None
+    """A file or a frame."""
 
     def files(self, used: Mapping[str, DataType]) -> list[str] | None:
         """The paths of Parquet files that hold exactly the table's rows and these columns; None: they must be merged or converted."""
@@ -65,6 +68,8 @@ class Source:
         """The rows with these columns; at least one column."""
         if self.table is not None:
             return self.table.select(list(used) or self.table.column_names[:1])
+        if self.data is not None:
+            return self.data.rows(list(used) or self.data.names[:1])
         assert self.scan is not None
         fields = tuple(f for f in self.scan.fields if f.name in used) or self.scan.fields[:1]
         return _scan_rows(replace(self.scan, fields=fields))
@@ -72,12 +77,10 @@ class Source:
 
 def open_source(session: Session, ref: TableRef) -> Source:
     """The table of a reference. Raises NotLocal, and the errors of planning a scan."""
+    data = _data_at_hand(session, ref)
+    if data is not None:
+        return Source(data.fields, data.size, data.count(), "as a file" if ref.file else "at hand", None, data=data)
     _check_readable(session, ref)
-    if ref.file or means_frame(session, ref):
-        rows = None if ref.file and must_be_checked(session) else rows_of_reference(session, ref)
-        if rows is None:
-            raise NotLocal(f"{ref.parts[0]} is a frame of Spark, or a file that this text may not read")
-        return _source_of_rows(rows, "in memory")
     check_no_misspelled_options(ref.options)
     options = {**ref.options, **time_travel_options(session, ref.travel)}
     found = session.find(ref.parts)
@@ -105,6 +108,15 @@ def open_source(session: Session, ref: TableRef) -> Source:
         "merged" if any(not s.raw for s in splits) else "as stored",
         scan,
     )
+
+
+def _data_at_hand(session: Session, ref: TableRef) -> DataFile | None:
+    """The file or frame that a reference means; None: a table, or a frame of Spark."""
+    if ref.function is not None or ref.travel is not None or ref.lookup:
+        return None
+    if ref.file and must_be_checked(session):
+        raise NotLocal(f"this text may not read the file {ref.parts[0]}")
+    return data_of_reference(session, ref) if ref.file or means_frame(session, ref) else None
 
 
 def _check_readable(session: Session, ref: TableRef) -> None:

@@ -1,0 +1,191 @@
+"""Parquet, ORC and Arrow files: they have a schema of their own, and columns are read one by one as a query names them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from paimon_nb.base.errors import SchemaMismatch, UnsupportedFormat
+from paimon_nb.files import formats
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pyarrow as pa
+
+    from paimon_nb.files.data_file import Reader
+    from paimon_nb.files.locations import Found
+
+_ARROW_TYPES = {"BIGINT": "int64", "DATE": "date32", "VARCHAR": "string"}
+
+
+class ParquetReader:
+    """Reads a Parquet file."""
+
+    def __init__(self, file: Found) -> None:
+        import pyarrow.parquet as parquet
+
+        self.how = "Parquet"
+        self.notes: list[str] = []
+        self._file = parquet.ParquetFile(file.path)  # not mapped: its writer may overwrite it
+        self.schema: pa.Schema = self._file.schema_arrow
+
+    def read(self, columns: Sequence[int]) -> pa.Table:
+        names = self.schema.names
+        selected = [names[i] for i in columns]
+        plain = all(names.count(n) == 1 and "." not in n for n in selected) and not any("." in n for n in names)
+        rows = self._file.read(selected if plain else None, use_pandas_metadata=False)
+        return rows.select(selected) if plain else rows.select(list(columns))
+
+    def count(self) -> int:
+        return int(self._file.metadata.num_rows)
+
+
+class OrcReader:
+    """Reads an ORC file."""
+
+    def __init__(self, file: Found) -> None:
+        from pyarrow import orc
+
+        self.how = "ORC"
+        self.notes: list[str] = []
+        self._file = orc.ORCFile(file.path)
+        self.schema: pa.Schema = self._file.schema
+
+    def read(self, columns: Sequence[int]) -> pa.Table:
+        import pyarrow as pa
+
+        selected = [self.schema.names[i] for i in columns]
+        if len(set(self.schema.names)) < len(self.schema.names) or any("." in n for n in selected):
+            return self._file.read().select(list(columns))
+        rows = self._file.read(columns=selected)
+        return pa.table([rows.column(n) for n in selected], names=selected)
+
+    def count(self) -> int:
+        return int(self._file.nrows)
+
+
+class ArrowReader:
+    """Reads a file or a stream of Arrow, also a Feather file of version 1."""
+
+    def __init__(self, file: Found) -> None:
+        self.how = "Arrow"
+        self.notes: list[str] = []
+        self._rows = _arrow_rows(file)
+        self.schema: pa.Schema = self._rows.schema
+
+    def read(self, columns: Sequence[int]) -> pa.Table:
+        import pyarrow as pa
+
+        from paimon_nb.format.types.arrow_from_outside import sound_table
+
+        rows = self._rows.select(list(columns))
+        for column in rows.columns:
+            column.validate(full=pa.types.is_nested(column.type) or not pa.types.is_primitive(column.type))
+        return sound_table(rows)
+
+    def count(self) -> int:
+        return int(self._rows.num_rows)
+
+
+def _arrow_rows(file: Found) -> pa.Table:
+    import pyarrow as pa
+    from pyarrow import feather
+
+    source = pa.OSFile(str(file.path)) if not formats.compression_of(file.name) else pa.BufferReader(_inflated(file))
+    start = _start_of(source)
+    if start.startswith(b"FEA1"):
+        return feather.read_table(str(file.path))
+    if start.startswith(b"ARROW1"):
+        try:
+            return pa.ipc.open_file(source).read_all()
+        except pa.ArrowInvalid:  # without a footer it is a stream after the mark
+            source.seek(8)
+    return pa.ipc.open_stream(source).read_all()
+
+
+def _inflated(file: Found) -> bytes:
+    from paimon_nb.files.text_encoding import open_stream
+
+    with open_stream(file.path, formats.compression_of(file.name)) as stream:
+        data: bytes = stream.read()
+        return data
+
+
+def _start_of(source: Any) -> bytes:
+    start: bytes = source.read(8)
+    source.seek(0)
+    return start
+
+
+class FrameReader:
+    """Reads the rows of a frame that the caller holds."""
+
+    def __init__(self, rows: pa.Table) -> None:
+        self.how = "frame"
+        self.notes: list[str] = []
+        self._rows = rows
+        self.schema: pa.Schema = rows.schema
+
+    def read(self, columns: Sequence[int]) -> pa.Table:
+        return self._rows.select(list(columns))
+
+    def count(self) -> int:
+        return int(self._rows.num_rows)
+
+
+class ManyReader:
+    """Reads several files as one: columns are combined by name, and those of the path are added."""
+
+    def __init__(self, readers: Sequence[Reader], files: Sequence[Found]) -> None:
+        import pyarrow as pa
+
+        self._readers, self._files = readers, files
+        how = readers[0].how
+        self.how = f"{len(files)} files, {how}" if len(files) > 1 else how
+        self.notes = [n for r in readers for n in r.notes]
+        own = [pa.schema([f.remove_metadata() for f in r.schema]) for r in readers]
+        try:
+            schema = pa.unify_schemas(own, promote_options="permissive") if len(own) > 1 else own[0]
+        except pa.ArrowException as error:
+            text = str(error).split("\n", 1)[0][:200]
+            raise UnsupportedFormat(
+                f"the files {files[0].name} and others have columns of different types: {text}", hint="read them one by one", feature="files"
+            ) from None  # fmt: skip
+        known = {n.lower() for n in schema.names}
+        self._constants = [(n, _ARROW_TYPES[t]) for n, t, _ in files[0].constants if n.lower() not in known]
+        for name, type in self._constants:
+            schema = schema.append(pa.field(name, pa.type_for_alias(type)))
+        self.schema: pa.Schema = schema
+
+    def read(self, columns: Sequence[int]) -> pa.Table:
+        import pyarrow as pa
+
+        if len(self._readers) == 1 and not self._constants:
+            return self._readers[0].read(columns)
+        fields = [self.schema.field(i) for i in columns]
+        parts = [self._part(r, f, fields) for r, f in zip(self._readers, self._files, strict=True)]
+        try:
+            return pa.concat_tables(parts, promote_options="permissive")
+        except pa.ArrowException as error:
+            raise SchemaMismatch(f"the files cannot be combined: {str(error).splitlines()[0][:200]}") from None
+
+    def _part(self, reader: Reader, file: Found, fields: Sequence[pa.Field]) -> pa.Table:
+        import pyarrow as pa
+
+        names, values = reader.schema.names, {n: v for n, _, v in file.constants}
+        own = [names.index(f.name) for f in fields if f.name in names]
+        rows = reader.read(own) if own else None
+        count = rows.num_rows if rows is not None else reader.count()
+        columns = []
+        for field in fields:
+            if field.name in names:
+                assert rows is not None
+                columns.append(rows.column(own.index(names.index(field.name))))
+            elif values.get(field.name) is not None:
+                columns.append(pa.chunked_array([pa.repeat(pa.scalar(values[field.name]).cast(field.type), count)]))
+            else:
+                columns.append(pa.chunked_array([pa.nulls(count, field.type)]))
+        return pa.table(columns, names=[f.name for f in fields])
+
+    def count(self) -> int:
+        return sum(r.count() for r in self._readers)

@@ -1,0 +1,400 @@
+"""CSV files: DuckDB guesses dialect and header, all values are read as texts, and all of them decide the types."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from paimon_nb.base.errors import BadOptionValue, PaimonError, SchemaMismatch, UnsupportedFormat
+from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.files import formats
+from paimon_nb.files.column_types import MISSING, Decision, TextColumn, decide_types
+from paimon_nb.files.csv_header import is_header
+from paimon_nb.files.engine import call, reading_engine, sql_name, sql_text
+from paimon_nb.files.text_encoding import Utf8Copies, Utf8File, open_stream
+from paimon_nb.files.user_types import engine_type_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
+
+    from paimon_nb.files.engine import Engine
+    from paimon_nb.files.locations import Constant, Found
+    from paimon_nb.files.options import FileOptions
+
+_SAMPLE_ROWS = 2000
+_QUOTES_BYTES = 1 << 20
+_SNIFFED = (
+    "Delimiter", "Quote", "Escape", "NewLineDelimiter", "Comment", "SkipRows", "HasHeader", "Columns", "DateFormat", "TimestampFormat",
+)  # fmt: skip
+_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", " ": "space", "|": "|"}
+_NO_SAMPLE = ("header", "delim", "quote", "escape", "comment", "skip", "nullstr", "decimal_separator", "thousands", "dateformat",
+              "timestampformat", "null_padding", "strict_mode", "ignore_errors", "max_line_size", "names", "sample_size", "new_line")  # fmt: skip
+_LENIENT: tuple[Mapping[str, object], ...] = (
+    {}, {"null_padding": True}, {"strict_mode": False}, {"strict_mode": False, "null_padding": True},
+    {"null_padding": True, "quote": "", "escape": ""}, {"strict_mode": False, "null_padding": True, "max_line_size": 1 << 28},
+)  # fmt: skip
+"""What is tried in order if a file breaks the rules of CSV."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How a file is split into cells, and what DuckDB takes its columns for."""
+
+    delimiter: str
+    quote: str
+    escape: str
+    new_line: str
+    comment: str
+    skip: int
+    header: bool
+    columns: tuple[tuple[str, str], ...]
+    """Names and types."""
+    date_format: str
+    timestamp_format: str
+    lenient: tuple[tuple[str, object], ...] = ()
+    """Options for files that break the rules."""
+
+
+class CsvReader:
+    """Reads CSV files of one reference, combined by the names of their columns."""
+
+    def __init__(self, files: Sequence[Found], options: FileOptions) -> None:
+        import duckdb
+
+        self._options, self._copies = options, Utf8Copies()
+        self._sources = [self._utf8(f) for f in files]
+        self.notes: list[str] = []
+        try:
+            with reading_engine() as engine:
+                dialects = [self._dialect(engine, f, s) for f, s in zip(files, self._sources, strict=True)]
+                self._relation, self._names = self._combined(files, dialects)
+                self._user_types: dict[str, str] = {}
+                self._decisions = self._types(engine, dialects)
+                self._check_user_types(engine, files)
+                self._names += self._constants
+                self._decisions += [Decision(t, sql_name(n)) for n, t in self._constants.items()]
+                self.schema: pa.Schema = engine.table(f"{self._select(range(len(self._names)))} LIMIT 0").schema
+        except duckdb.Error as error:
+            raise csv_error(error, files[0].name) from None
+        self.how = self._described(dialects)
+        self.notes += [f"{n}: {d.note}" for n, d in zip(self._names, self._decisions, strict=True) if d.note]
+
+    # -- guess
+
+    def _utf8(self, file: Found) -> Utf8File:
+        compression = self._options.get("compression") or formats.compression_of(file.name)
+        known = None if compression in ("none", "auto", "uncompressed") else compression
+        return self._copies.utf8(file.path, known, self._options.get("encoding"))
+
+    def _dialect(self, engine: Engine, file: Found, source: Utf8File) -> Dialect:
+        """The dialect with which all lines of the file can be read: strict, or else the first lenient one."""
+        import duckdb
+
+        first: duckdb.Error | None = None
+        for lenient in _LENIENT:
+            if any(k in self._options for k in lenient):
+                continue
+            try:
+                return self._readable(engine, file, source, lenient)
+            except duckdb.Error as error:
+                if "nvalid unicode" in str(error):
+                    raise
+                first = first or error
+        assert first is not None
+        raise first
+
+    def _readable(self, engine: Engine, file: Found, source: Utf8File, lenient: Mapping[str, object]) -> Dialect:
+        dialect = self._sniffed(engine, file, source, lenient)
+        if not lenient and self._may_be_padded(engine, source, dialect):
+            padded = self._sniffed(engine, file, source, {"null_padding": True})
+            if len(padded.columns) > 1:
+                dialect = padded
+        (count,) = engine.rows(f"SELECT count(COLUMNS(*)) FROM {self._call([source.path], dialect)}")
+        del count
+        return dialect
+
+    def _may_be_padded(self, engine: Engine, source: Utf8File, dialect: Dialect) -> bool:
+        """Whether the file is one column only because some lines have fewer or more cells than others."""
+        if len(dialect.columns) != 1 or "delim" in self._options or "null_padding" in self._options:
+            return False
+        name = dialect.columns[0][0]
+        head = [
+            name,
+            *(str(r[0] or "") for r in engine.rows(f"SELECT * FROM {self._call([source.path], dialect)} LIMIT 20")),
+        ]
+        return any(sum(d in line for line in head) * 2 > len(head) for d in ",;\t|") and len(head) > 1
+
+    def _sniffed(self, engine: Engine, file: Found, source: Utf8File, lenient: Mapping[str, object]) -> Dialect:
+        settings = {k: self._options.get(k) for k in _NO_SAMPLE if k in self._options} | dict(lenient)
+        if "delim" not in settings and formats.ending_of(file.name) in formats.DELIMITERS:
+            settings["delim"] = formats.DELIMITERS[formats.ending_of(file.name)]
+        settings.setdefault("allow_quoted_nulls", False)
+        dialect = self._sniff(engine, source, settings, lenient)
+        if "header" not in settings and not dialect.header and self._has_words_as_header(engine, source, dialect):
+            dialect = self._sniff(engine, source, {**settings, "header": True}, lenient)
+        return dialect
+
+    def _sniff(
+        self, engine: Engine, source: Utf8File, settings: Mapping[str, object], lenient: Mapping[str, object]
+    ) -> Dialect:
+        columns = ", ".join(_SNIFFED)
+        (row,) = engine.rows(f"SELECT {columns} FROM {call('sniff_csv', [source.path], settings)}")
+        delimiter, quote, escape, new_line, comment, skip, header, found, date, timestamp = row
+        without = {"(empty)": ""}
+        quote, escape, comment = (without.get(t, t) for t in (quote, escape, comment))
+        if (
+            not quote and "quote" not in settings and not self._has_quotes_at_start(source)
+        ):  # a quotation mark may come after the sample
+            quote = escape = '"'
+        return Dialect(
+            without.get(delimiter, delimiter), quote, escape or quote, new_line, comment, int(skip), bool(header),
+            tuple((c["name"], c["type"]) for c in found), date or "", timestamp or "", tuple(lenient.items()),
+        )  # fmt: skip
+
+    def _has_quotes_at_start(self, source: Utf8File) -> bool:
+        """Whether DuckDB saw quotation marks in its sample and did not take them for such."""
+        compression = self._options.get("compression") or formats.compression_of(source.path)
+        with open_stream(Path(source.path), None if compression == "none" else compression) as stream:
+            return b'"' in stream.read(_QUOTES_BYTES)
+
+    def _has_words_as_header(self, engine: Engine, source: Utf8File, dialect: Dialect) -> bool:
+        rows = engine.rows(f"SELECT * FROM {self._call([source.path], dialect)} LIMIT {_SAMPLE_ROWS}")
+        return bool(rows) and is_header(rows[0], rows[1:])
+
+    # -- the relation of texts
+
+    def _call(self, paths: Sequence[str], dialect: Dialect, types: Mapping[str, str] | None = None) -> str:
+        """The SQL of a FROM clause that reads files as texts."""
+        arguments: dict[str, object] = {
+            "auto_detect": False, "delim": dialect.delimiter, "quote": dialect.quote, "escape": dialect.escape, "skip": dialect.skip,
+            "comment": dialect.comment, "header": dialect.header, "columns": {n: (types or {}).get(n, "VARCHAR") for n, _ in dialect.columns},
+            "allow_quoted_nulls": False,
+        }  # fmt: skip
+        if dialect.new_line in ("\\n", "\\r", "\\r\\n"):
+            arguments["new_line"] = dialect.new_line
+        for option in ("nullstr", "ignore_errors", "max_line_size", "null_padding", "strict_mode"):
+            if option in self._options:
+                arguments[option] = self._options.get(option)
+        return call("read_csv", paths, arguments | dict(dialect.lenient))
+
+    def _combined(self, files: Sequence[Found], dialects: Sequence[Dialect]) -> tuple[str, list[str]]:
+        """The relation of all files, and the names of its columns."""
+        names: dict[str, str] = {}
+        for dialect in dialects:
+            for name, _ in dialect.columns:
+                names.setdefault(name.lower(), name)
+        self._constants = {n: t for n, t, _ in files[0].constants if n.lower() not in names}
+        groups: dict[Any, list[int]] = {}
+        for i, (file, dialect) in enumerate(zip(files, dialects, strict=True)):
+            columns = tuple(n for n, _ in dialect.columns)
+            groups.setdefault((replace(dialect, columns=()), columns, file.constants), []).append(i)
+        parts = []
+        for (_, _, constants), members in groups.items():
+            source = self._call([self._sources[i].path for i in members], dialects[members[0]])
+            parts.append(f"SELECT *{constants_sql([c for c in constants if c[0] in self._constants])} FROM {source}")
+        return f"({' UNION ALL BY NAME '.join(parts)})", list(names.values())
+
+    # -- types
+
+    def _types(self, engine: Engine, dialects: Sequence[Dialect]) -> list[Decision]:
+        guesses: dict[str, str] = {}  # by the file's names
+        formats_of: dict[str, str] = {}
+        for dialect in dialects:
+            for name, type in dialect.columns:
+                before = guesses.setdefault(name.lower(), type)
+                guesses[name.lower()] = type if before == type else _common_guess(before, type)
+                formats_of[name.lower()] = dialect.date_format if type == "DATE" else dialect.timestamp_format
+        named = self._names
+        self._user_types = self._types_of_the_user()
+        columns = [
+            TextColumn(n, guesses[b.lower()], sql_name(n), format=_strptime(guesses[b.lower()], formats_of[b.lower()]), number=self._number_sql(n))
+            for n, b in zip(self._names, named, strict=True)
+        ]  # fmt: skip
+        if self._options.get("all_varchar"):
+            columns = [replace(c, guess="VARCHAR") for c in columns]
+        else:
+            columns = self._with_guesses_near_words(engine, columns)
+        columns = [replace(c, guess="VARCHAR") if c.name.lower() in self._user_types else c for c in columns]
+        decisions = decide_types(engine, self._relation, columns)
+        return [self._as_user_wants(c, d) for c, d in zip(columns, decisions, strict=True)]
+
+    def _number_sql(self, name: str) -> str:
+        text = sql_name(name)
+        thousands, decimal = self._options.get("thousands"), self._options.get("decimal_separator")
+        if thousands:
+            text = f"replace({text}, {sql_text(thousands)}, '')"
+        if decimal and decimal != ".":
+            text = f"replace({text}, {sql_text(decimal)}, '.')"
+        return text if text != sql_name(name) else ""
+
+    def _with_guesses_near_words(self, engine: Engine, columns: list[TextColumn]) -> list[TextColumn]:
+        """Columns of texts that have words such as NA beside numbers or times: their guess is the type of these."""
+        texts = [c for c in columns if c.guess == "VARCHAR"]
+        if not texts:
+            return columns
+        words = ", ".join(map(sql_text, MISSING))
+        parts = []
+        for c in texts:
+            v = f"CASE WHEN {c.text} NOT IN ({words}) THEN {c.number or c.text} END"
+            fits = ", ".join(
+                f"bool_and(TRY_CAST({v} AS {t}) IS NOT NULL) FILTER (WHERE {v} IS NOT NULL)" for t in _TYPES_NEAR_WORDS
+            )
+            # a user who names separators of numbers has numbers in columns of texts
+            parts.append(
+                f"[count({v}) > 0 AND (count(*) FILTER (WHERE {c.text} IN ({words})) > 0 OR {bool(c.number)}), {fits}]"
+            )
+        (row,) = engine.rows(f"SELECT {', '.join(parts)} FROM (FROM {self._relation} LIMIT {_SAMPLE_ROWS * 10})")
+        found = {
+            c.name: next((t for t, fits in zip(_TYPES_NEAR_WORDS, facts[1:], strict=True) if fits), "VARCHAR")
+            for c, facts in zip(texts, row, strict=True)
+            if facts[0]
+        }
+        return [replace(c, guess=found[c.name], format="") if c.name in found else c for c in columns]
+
+    # -- what the user says
+
+    def _types_of_the_user(self) -> dict[str, str]:
+        """The engine's type of each column whose type the user gave, by name in lower case."""
+        columns = self._options.get("columns")
+        if columns is not None:
+            if len(columns) != len(self._names):
+                raise BadOptionValue(
+                    f"columns names {len(columns)} columns, and the file has {len(self._names)}: {', '.join(self._names)}",
+                    hint="types = {...} gives the types of some columns", option="columns", value=", ".join(columns),
+                )  # fmt: skip
+            new_names = ", ".join(map(sql_name, [*columns, *self._constants]))
+            self._relation = f"(FROM {self._relation} AS settings({new_names}))"
+            self._names = list(columns)
+        types = dict(columns or {}) | dict(self._options.get("types") or {})
+        known = {n.lower() for n in self._names}
+        unknown = next((n for n in types if n.lower() not in known), None)
+        if unknown is not None:
+            raise BadOptionValue(
+                f"types names {unknown!r}, and the file has no such column", hint=f"its columns are {', '.join(self._names)}", option="types", value=unknown,
+            )  # fmt: skip
+        return {n.lower(): engine_type_of(t) for n, t in types.items()}
+
+    def _as_user_wants(self, column: TextColumn, decision: Decision) -> Decision:
+        type = self._user_types.get(column.name.lower())
+        if type is None or type == "VARCHAR":
+            return decision
+        text = column.number or column.text if _is_number(type) else column.text
+        format = self._options.get("dateformat" if type == "DATE" else "timestampformat", "")
+        if format and type in ("DATE", "TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMP_NS"):
+            return Decision(type, f"CAST(try_strptime({text}, {sql_text(format)}) AS {type})")
+        return Decision(type, f"TRY_CAST({text} AS {type})")
+
+    def _check_user_types(self, engine: Engine, files: Sequence[Found]) -> None:
+        """Raises SchemaMismatch: a value is not of the type that the user gave; it names file, line, column and value."""
+        checked = [(n, d) for n, d in zip(self._names, self._decisions, strict=True) if n.lower() in self._user_types]
+        checked = [(n, d) for n, d in checked if d.type != "VARCHAR"]
+        if not checked or self._options.get("ignore_errors"):
+            return
+        checks = ", ".join(
+            f"min_by({sql_name(n)}, row) FILTER (WHERE {sql_name(n)} IS NOT NULL AND ({d.sql}) IS NULL), min(row) FILTER (WHERE {sql_name(n)} IS NOT NULL AND ({d.sql}) IS NULL)"
+            for n, d in checked
+        )  # fmt: skip
+        (found,) = engine.rows(f"SELECT {checks} FROM (SELECT *, row_number() OVER () AS row FROM {self._relation})")
+        for (name, decision), value, row in zip(checked, found[::2], found[1::2], strict=True):
+            if row is not None:
+                raise SchemaMismatch(
+                    f"{files[0].name}, row {row:,}, column {name!r}: {value!r} is not a {decision.type}",
+                    hint=f"types = {{'{name}': 'STRING'}} keeps the texts, nullstr = '{value}' makes this one NULL, ignore_errors = true makes all of them NULL",
+                    file=files[0].name, row=row, column=name, value=value,
+                )  # fmt: skip
+
+    # -- rows
+
+    def _select(self, positions: Sequence[int]) -> str:
+        parts = [f"{self._decisions[p].sql} AS {sql_name(self._names[p])}" for p in positions]
+        return f"SELECT {', '.join(parts)} FROM {self._relation}"
+
+    def read(self, columns: Sequence[int]) -> pa.Table:
+        import duckdb
+
+        try:
+            with reading_engine() as engine:
+                return engine.table(self._select(columns))
+        except duckdb.Error as error:
+            raise csv_error(error, self._sources[0].path) from None
+
+    def count(self) -> int:
+        with reading_engine() as engine:
+            return int(engine.rows(f"SELECT count(*) FROM {self._relation}")[0][0])
+
+    def _described(self, dialects: Sequence[Dialect]) -> str:
+        first, source = dialects[0], self._sources[0]
+        count = f"{len(dialects)} files, " if len(dialects) > 1 else ""
+        skipped = f", the first {first.skip} lines skipped" if first.skip > 1 else ", the first line skipped" if first.skip else ""  # fmt: skip
+        header = f"header in line {first.skip + 1}" if first.header else "no header"
+        parts = [f"{count}CSV, delimiter {_NAMES.get(first.delimiter, first.delimiter)}, {header}{skipped}"]
+        if first.quote not in ('"', ""):
+            parts.append(f"quotation mark {first.quote}")
+        if first.comment:
+            parts.append(f"lines after {first.comment} are comments")
+        if source.encoding:
+            name = "Windows-1252" if source.encoding == "cp1252" else source.encoding
+            parts.append(f"{name} (encoding = '...' reads another one)" if source.guessed else name)
+        lenient = {k for d in dialects for k, _ in d.lenient}
+        if "null_padding" in lenient:
+            parts.append("short lines filled with NULL")
+        if "strict_mode" in lenient:
+            parts.append("quotation marks that break the rules of CSV")
+        return ", ".join(parts)
+
+
+_TYPES_NEAR_WORDS = ("DOUBLE", "DATE", "TIMESTAMP")
+
+
+def _is_number(type: str) -> bool:
+    return type.startswith("DECIMAL") or type in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE")
+
+
+def _common_guess(a: str, b: str) -> str:
+    numbers = {"BIGINT", "HUGEINT", "BIGNUM", "DOUBLE"}
+    return "DOUBLE" if {a, b} <= numbers else "VARCHAR"
+
+
+def _strptime(guess: str, format: str) -> str:
+    """The format of a column, if it is not ISO, which the engine casts itself."""
+    iso = ("%Y-%m-%d", "%Y-%m-%d %H:%M:%S.%f", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S.%fZ", "%Y-%m-%dT%H:%M:%SZ")
+    return "" if format in iso or guess not in ("DATE", "TIMESTAMP") else format
+
+
+def constants_sql(constants: Sequence[Constant]) -> str:
+    """The columns with one value in a file, as items that follow a SELECT list."""
+    return "".join(
+        f", CAST({'NULL' if value is None else sql_text(value)} AS {type}) AS {sql_name(name)}"
+        for name, type, value in constants
+    )
+
+
+_LINE = re.compile(r"CSV Error on Line: (\d+)")
+
+
+def csv_error(error: Exception, name: str) -> PaimonError:
+    """An error of the engine's reader, with the line and the options that help."""
+    text = str(error)
+    line = _LINE.search(text)
+    where = f"{name}, line {line[1]}" if line else name
+    expected = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text)
+    if expected:
+        what, hint = f"{expected[2]} values instead of {expected[1]}", "null_padding = true fills short lines, ignore_errors = true leaves such lines out, skip = n leaves out lines above the header"  # fmt: skip
+    elif "nvalid unicode" in text or "not utf-8" in text:
+        what, hint = "bytes that are not UTF-8", "name the encoding: encoding = 'latin-1'"
+    elif "quote" in text.lower():
+        what, hint = (
+            "a quotation mark that is not closed",
+            "quote = '' takes it for a letter, strict_mode = false reads on",
+        )
+    elif "Maximum line size" in text:
+        what, hint = "a line that is too long", "max_line_size = 100000000"
+    elif "sniffing file" in text or "dialect" in text:
+        what, hint = "no separator splits its lines into the same number of values", "delim = ';' names the separator, skip = n leaves out lines above the header, null_padding = true fills short lines"  # fmt: skip
+    else:
+        what, hint = text.split("\n", 1)[0].split("Error: ", 1)[-1][:200], "strict_mode = false, ignore_errors = true or columns = {...} may help"  # fmt: skip
+    return UnsupportedFormat(f"{where}: {what}", hint=hint, feature="file", **({"line": int(line[1])} if line else {}))

@@ -1,0 +1,358 @@
+"""JSON files: one object a line, an array of objects, or objects one after the other. DuckDB finds the structure in all of them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from paimon_nb.base.errors import BadOptionValue, PaimonError, SchemaMismatch, UnsupportedFormat
+from paimon_nb.files import formats
+from paimon_nb.files.column_types import Decision, TextColumn, decide_types
+from paimon_nb.files.csv_files import constants_sql
+from paimon_nb.files.engine import call, reading_engine, sql_name, sql_text
+from paimon_nb.files.text_encoding import Utf8Copies
+from paimon_nb.files.user_types import engine_type_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
+
+    from paimon_nb.files.engine import Engine
+    from paimon_nb.files.locations import Found
+    from paimon_nb.files.options import FileOptions
+
+_FORMATS = ("auto", "array", "newline_delimited", "nd", "unstructured")
+_MAX_OBJECT = 1 << 28
+_TIMES = re.compile(r"\b(DATE|TIME|TIMESTAMP|TIMESTAMP WITH TIME ZONE|UUID)\b")
+_LONG = r"(^|[^0-9.])[0-9]{16,}([^0-9.eE]|$)"
+"""A whole number that DOUBLE may round."""
+_NORMAL = r"'([0-9]{4}-[0-9]{2}-[0-9]{2})[T ]([0-9]{2}:[0-9]{2}:[0-9]{2})(?:([.][0-9]*?)0*)?(?:Z|[+]00(?::?00)?)?\b', '\1 \2\3', 'g'"
+_ATTEMPTS: tuple[dict[str, object], ...] = (
+    {}, {"format": "unstructured"}, {"format": "newline_delimited"}, {"maximum_depth": 1}, {"records": False, "maximum_depth": 0},
+)  # fmt: skip
+"""What is tried in order if the structure is not found."""
+
+
+class JsonReader:
+    """Reads JSON files of one reference, combined by the keys of their objects."""
+
+    def __init__(self, files: Sequence[Found], options: FileOptions) -> None:
+        import duckdb
+
+        self._options, self._copies = options, Utf8Copies()
+        self._files = files
+        self._paths = [self._utf8(f) for f in files]
+        self.notes: list[str] = []
+        try:
+            with reading_engine() as engine:
+                columns = self._structure(engine)
+                self._constants = [
+                    (n, t) for n, t, _ in files[0].constants if n.lower() not in {c.lower() for c, _ in columns}
+                ]
+                self._decide(engine, columns)
+                self.schema: pa.Schema = engine.table(f"{self._select(range(len(self._decisions)))} LIMIT 0").schema
+        except duckdb.Error as error:
+            raise json_error(error, files[0].name) from None
+        self.notes += [f"{n}: {d.note}" for n, d in zip(self._names, self._decisions, strict=True) if d.note]
+        self.how = self._described(files[0])
+
+    def _utf8(self, file: Found) -> str:
+        compression = self._options.get("compression") or formats.compression_of(file.name)
+        known = None if compression in ("none", "auto", "uncompressed") else compression
+        return self._copies.utf8(file.path, known, self._options.get("encoding")).path
+
+    # -- structure
+
+    def _arguments(self) -> dict[str, object]:
+        arguments: dict[str, object] = {"sample_size": -1, "maximum_object_size": _MAX_OBJECT}
+        format = self._options.get("format", "auto")
+        if format != formats.JSON:
+            if format not in _FORMATS:
+                raise BadOptionValue(f"format of JSON is not {format!r}", hint=", ".join(_FORMATS), option="format", value=format)  # fmt: skip
+            arguments["format"] = format
+        for option in (
+            "records",
+            "maximum_depth",
+            "ignore_errors",
+            "maximum_object_size",
+            "dateformat",
+            "timestampformat",
+        ):
+            if option in self._options:
+                arguments[option] = self._options.get(option)
+        return arguments
+
+    def _structure(self, engine: Engine) -> list[tuple[str, str]]:
+        """Names and types of the columns."""
+        import duckdb
+
+        first: duckdb.Error | None = None
+        for attempt in _ATTEMPTS:
+            if any(k in self._options for k in attempt):
+                continue
+            self._read_arguments = self._arguments() | attempt
+            try:
+                found = engine.rows(f"DESCRIBE FROM {call('read_json', self._paths, {**self._read_arguments, 'union_by_name': True})}")  # fmt: skip
+                engine.rows(f"SELECT count(COLUMNS(*)) FROM {call('read_json', self._paths, {**self._read_arguments, 'union_by_name': True})}")  # fmt: skip
+                return [(name, type) for name, type, *_ in found]
+            except duckdb.Error as error:
+                first = first or error
+        assert first is not None
+        raise first
+
+    # -- types
+
+    def _decide(self, engine: Engine, columns: Sequence[tuple[str, str]]) -> None:
+        self._names = [n for n, _ in columns]
+        user_types = {n.lower(): t for n, t in {**(self._options.get("columns") or {}), **(self._options.get("types") or {})}.items()}  # fmt: skip
+        unknown = next((n for n in user_types if n not in {c.lower() for c in self._names}), None)
+        if unknown is not None:
+            raise BadOptionValue(
+                f"types names {unknown!r}, and no object has this key", hint=f"keys are {', '.join(self._names[:20])}", option="types", value=unknown,
+            )  # fmt: skip
+        raw = {n: self._raw_type(n, t, user_types) for n, t in columns}
+        self._typed: dict[str, str] = {}
+        self._keys = self._keys_if_cases_differ(engine, self._names)
+        self._relation = self._relation_of(raw)
+        texts = [
+            TextColumn(n, "VARCHAR" if n.lower() in user_types else t, f"({sql_name(n)}->>'$')", may_have_words=False)
+            for n, t in columns if raw[n] == "JSON" and not _is_nested(t) and t not in ("JSON", "UUID", "BIGINT", "BOOLEAN")
+        ]  # fmt: skip
+        decided = dict(zip([c.name for c in texts], decide_types(engine, self._relation, texts), strict=True))
+        nested = [(n, t) for n, t in columns if raw[n] == "JSON" and _is_nested(t)]
+        facts = self._facts_of_nested(engine, nested)
+        mixed = [n for n, t in columns if t == "JSON" and raw[n] == "JSON"]
+        scalars = self._only_scalars(engine, mixed)
+        self._decisions = []
+        for name, type in columns:
+            column = sql_name(name)
+            if name.lower() in user_types:
+                decision = self._as_user_wants(engine, name, user_types[name.lower()])
+            elif name in decided:
+                decision = decided[name]
+            elif raw[name] == "JSON" and _is_nested(type):
+                decision = self._nested(name, type, facts[name])
+            elif type == "UUID":
+                decision = Decision("VARCHAR", f"({column}->>'$')")
+            elif type == "JSON" and scalars.get(name):
+                decision = Decision(
+                    "VARCHAR", f"({column}->>'$')", "texts, because its values are texts, numbers and booleans"
+                )
+            elif type == "JSON":
+                decision = Decision(
+                    "VARCHAR", f"CAST({column} AS VARCHAR)", "JSON texts, because its values have several types"
+                )
+            else:
+                decision = _plain(column, type)
+            self._decisions.append(decision)
+        if self._typed:
+            self._relation = self._relation_of(raw | self._typed)
+        self._names += [n for n, _ in self._constants]
+        self._decisions += [Decision(t, sql_name(n)) for n, t in self._constants]
+
+    def _raw_type(self, name: str, type: str, user_types: dict[str, str]) -> str:
+        """The type as which the engine reads a column: JSON if its texts decide the type."""
+        if (
+            name.lower() in user_types
+            or type in ("JSON", "UUID", "DOUBLE", '"NULL"')
+            or self._options.get("all_varchar")
+        ):
+            return "JSON"
+        if _is_nested(type):
+            return "JSON" if _TIMES.search(type) or "DOUBLE" in type or '"NULL"' in type or "JSON" in type else type
+        return "JSON" if _TIMES.search(type) else type
+
+    def _relation_of(self, raw: dict[str, str]) -> str:
+        arguments = {k: v for k, v in self._read_arguments.items() if k not in ("sample_size", "maximum_depth")}
+        arguments |= {"columns": raw} if self._keys is None else {"columns": {"json": "JSON"}, "records": False}
+        if "format" not in arguments:
+            arguments["format"] = "auto"
+        groups: dict[tuple[object, ...], list[str]] = {}
+        for file, path in zip(self._files, self._paths, strict=True):
+            groups.setdefault(file.constants, []).append(path)
+        names = {n for n, _ in self._constants}
+        parts = [
+            f"SELECT {self._items(raw)}{constants_sql([c for c in constants if c[0] in names])} FROM {call('read_json', paths, arguments)}"  # type: ignore[index,misc]
+            for constants, paths in groups.items()
+        ]
+        return f"({' UNION ALL BY NAME '.join(parts)})"
+
+    def _items(self, raw: dict[str, str]) -> str:
+        """The columns of a file; from the whole objects if keys differ only in case, which the engine takes for one key."""
+        if self._keys is None:
+            return "*"
+        values = {n: f"json_extract(json, {sql_text(_pointer(k))})" for n, k in zip(raw, self._keys, strict=True)}
+        return ", ".join(
+            f"{v if raw[n] == 'JSON' else f'CAST({v} AS {raw[n]})'} AS {sql_name(n)}" for n, v in values.items()
+        )
+
+    def _keys_if_cases_differ(self, engine: Engine, names: Sequence[str]) -> list[str] | None:
+        """The keys of the objects in the order of the columns, if some differ only in case."""
+        known = {n.lower() for n in names}
+        if not any((m := re.fullmatch(r"(.*)_\d+", n)) and m[1].lower() in known for n in names):
+            return None
+        objects = call(
+            "read_json", self._paths, {**self._read_arguments, "columns": {"json": "JSON"}, "records": False}
+        )
+        rows = engine.rows(
+            f"SELECT key FROM (SELECT unnest(json_keys(json)) AS key, row FROM (SELECT json, row_number() OVER () AS row FROM {objects})) "
+            "GROUP BY key ORDER BY min(row), any_value(row)"
+        )
+        keys = [k for (k,) in rows]
+        by_name: list[str] = []
+        for name in names:
+            key = next((k for k in keys if k == name), None) or next((k for k in keys if re.fullmatch(rf"{re.escape(k)}_\d+", name) and k not in names), None)  # fmt: skip
+            if key is None or key in by_name:
+                return None
+            by_name.append(key)
+        return by_name
+
+    def _facts_of_nested(self, engine: Engine, columns: Sequence[tuple[str, str]]) -> dict[str, tuple[bool, bool]]:
+        """For each column: whether a number has more digits than DOUBLE keeps, and whether times keep their texts."""
+        if not columns:
+            return {}
+        parts = []
+        for name, type in columns:
+            c = sql_name(name)
+            digits = f"coalesce(bool_or(regexp_matches(regexp_replace(CAST({c} AS VARCHAR), '\"([^\"\\\\]|\\\\.)*\"', '', 'g'), {sql_text(_LONG)})), false)" if "DOUBLE" in type else "coalesce(bool_or(false), false)"  # fmt: skip
+            parts.append(digits)
+        (row,) = engine.rows(f"SELECT {', '.join(parts)} FROM {self._relation}")
+        times = {n: t for n, t in columns if _TIMES.search(t)}
+        same = self._times_that_keep_their_texts(engine, times)
+        return {n: (bool(d), n not in times or same[n]) for (n, _), d in zip(columns, row, strict=True)}
+
+    def _times_that_keep_their_texts(self, engine: Engine, columns: Mapping[str, str]) -> dict[str, bool]:
+        """For nested columns: whether all their dates and times are ISO, so that they can be written back as the same texts."""
+        if not columns or self._keys is not None:
+            return dict.fromkeys(columns, False)
+        typed = self._relation_of({n: _readable(t) for n, t in columns.items()})
+        texts = self._relation_of({n: _readable(_as_texts(t)) for n, t in columns.items()})
+        parts = []
+        for i, type in enumerate(columns.values()):
+            value = f"CAST(a.c{i} AS {_readable(_as_texts(type))})"
+            parts.append(f"coalesce(bool_and(regexp_replace(CAST({value} AS VARCHAR), {_NORMAL}) = regexp_replace(CAST(b.c{i} AS VARCHAR), {_NORMAL})), false)")  # fmt: skip
+        names = ", ".join(f"c{i}" for i in range(len(columns)))
+        own = ", ".join(map(sql_name, columns))
+        (row,) = engine.rows(
+            f"SELECT {', '.join(parts)} FROM (SELECT {own} FROM {typed}) AS a({names}) POSITIONAL JOIN (SELECT {own} FROM {texts}) AS b({names})"
+        )
+        return dict(zip(columns, row, strict=True))
+
+    def _nested(self, name: str, type: str, facts: tuple[bool, bool]) -> Decision:
+        column = sql_name(name)
+        long, same = facts
+        if long:
+            return Decision("VARCHAR", f"CAST({column} AS VARCHAR)", "JSON texts, because a number has more digits than DOUBLE keeps")  # fmt: skip
+        if not same:
+            type = _as_texts(type)
+        note = "parts that are empty or have several types are JSON texts" if '"NULL"' in type or "JSON" in type else ""
+        if self._keys is not None:
+            return Decision(type, f"CAST({column} AS {_readable(type)})", note)
+        self._typed[name] = _readable(type)  # the reader converts objects that lack keys; a cast refuses them
+        return Decision(type, column, note)
+
+    def _only_scalars(self, engine: Engine, names: Sequence[str]) -> dict[str, bool]:
+        if not names:
+            return {}
+        parts = [f"coalesce(bool_and(json_type({sql_name(n)}) NOT IN ('ARRAY', 'OBJECT')), false)" for n in names]
+        (row,) = engine.rows(f"SELECT {', '.join(parts)} FROM {self._relation}")
+        return dict(zip(names, row, strict=True))
+
+    def _as_user_wants(self, engine: Engine, name: str, written: str) -> Decision:
+        type, text = engine_type_of(written), f"({sql_name(name)}->>'$')"
+        format = self._options.get("dateformat" if type == "DATE" else "timestampformat", "")
+        sql = f"CAST(try_strptime({text}, {sql_text(format)}) AS {type})" if format and type in ("DATE", "TIMESTAMP") else f"TRY_CAST({text} AS {type})"  # fmt: skip
+        if type == "VARCHAR":
+            return Decision(type, text)
+        (found,) = engine.rows(
+            f"SELECT min_by({text}, row) FILTER (WHERE {text} IS NOT NULL AND {sql} IS NULL), min(row) FILTER (WHERE {text} IS NOT NULL AND {sql} IS NULL) "
+            f"FROM (SELECT *, row_number() OVER () AS row FROM {self._relation})"
+        )
+        if found[1] is not None and not self._options.get("ignore_errors"):
+            file = self._files[0].name
+            raise SchemaMismatch(
+                f"{file}, row {found[1]:,}, column {name!r}: {found[0]!r} is not a {type}",
+                hint=f"types = {{'{name}': 'STRING'}} keeps the texts, ignore_errors = true makes such values NULL", file=file, row=found[1], column=name, value=found[0],
+            )  # fmt: skip
+        return Decision(type, sql)
+
+    # -- rows
+
+    def _select(self, positions: Sequence[int]) -> str:
+        parts = [f"{self._decisions[p].sql} AS {sql_name(self._names[p])}" for p in positions]
+        return f"SELECT {', '.join(parts)} FROM {self._relation}"
+
+    def read(self, columns: Sequence[int]) -> pa.Table:
+        import duckdb
+
+        try:
+            with reading_engine() as engine:
+                return engine.table(self._select(columns))
+        except duckdb.Error as error:
+            raise json_error(error, self._files[0].name) from None
+
+    def count(self) -> int:
+        with reading_engine() as engine:
+            return int(engine.rows(f"SELECT count(*) FROM {self._relation}")[0][0])
+
+    def _described(self, file: Found) -> str:
+        from paimon_nb.files.text_encoding import open_stream
+
+        with open_stream(file.path, formats.compression_of(file.name)) as stream:
+            start = stream.read(1 << 12).lstrip(b"\xef\xbb\xbf \t\r\n")
+        count = f"{len(self._files)} files, " if len(self._files) > 1 else ""
+        return f"{count}JSON, {'an array of objects' if start.startswith(b'[') else 'one object a line'}"
+
+
+def _pointer(key: str) -> str:
+    """The JSON pointer of a key of an object."""
+    return "/" + key.replace("~", "~0").replace("/", "~1")
+
+
+def _is_nested(type: str) -> bool:
+    return type.endswith("]") or type.startswith(("STRUCT(", "MAP("))
+
+
+def _as_texts(type: str) -> str:
+    """A type with texts in place of dates and times."""
+    return _TIMES.sub("VARCHAR", type.replace("TIMESTAMP WITH TIME ZONE", "TIMESTAMP"))
+
+
+def _readable(type: str) -> str:
+    """A type of the structure without the types NULL and JSON, whose values become texts."""
+    return re.sub(r"\bJSON\b|\bUUID\b", "VARCHAR", type.replace('"NULL"', "VARCHAR"))
+
+
+def _plain(column: str, type: str) -> Decision:
+    """A column that the engine reads itself: whole numbers, booleans, texts and lists of them."""
+    if type in ("HUGEINT", "UHUGEINT"):
+        return Decision("DECIMAL(38,0)", f"CAST({column} AS DECIMAL(38,0))")
+    if type == "UBIGINT":
+        return Decision("DECIMAL(20,0)", f"CAST({column} AS DECIMAL(20,0))")
+    if "HUGEINT" in type or "UBIGINT" in type:
+        target = re.sub(r"\bU?HUGEINT\b", "DECIMAL(38,0)", type).replace("UBIGINT", "DECIMAL(20,0)")
+        return Decision(target, f"CAST({column} AS {target})")
+    return Decision(type, column)
+
+
+def json_error(error: Exception, name: str) -> PaimonError:
+    """An error of the engine's reader, with the line and the options that help."""
+    text = str(error).replace("\n", " ")
+    line = re.search(r"in line (\d+)", text)
+    where = f"{name}, line {line[1]}" if line else name
+    if "duplicate key" in text:
+        key = re.search(r'duplicate key "([^"]*)"', text)
+        what, hint = (
+            f"an object has the key {key[1] if key else ''!r} twice",
+            "ignore_errors = true leaves such objects out",
+        )
+    elif "Malformed" in text or "malformed" in text:
+        what, hint = text.split(": ")[-1].strip(" .")[:200], "ignore_errors = true leaves out lines that are not JSON"
+    elif "maximum_object_size" in text:
+        what, hint = "an object is too large", "maximum_object_size = 1000000000"
+    elif "nvalid unicode" in text or "UTF-8" in text:
+        what, hint = "bytes that are not UTF-8", "name the encoding: encoding = 'latin-1'"
+    else:
+        what, hint = re.split(r"Error: |, in line \d+: ", text)[-1][:200], "maximum_depth = 1 keeps nested values as texts, columns = {...} names the types"  # fmt: skip
+    return UnsupportedFormat(f"{where} cannot be read as JSON: {what}", hint=hint, feature="file")

@@ -1,0 +1,293 @@
+"""Files that others wrote: values are read as they are, or the note says what changed, or an error names the option that helps."""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+import io
+import uuid
+from typing import TYPE_CHECKING, Any
+
+import fastavro
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as parquet
+import pytest
+
+from paimon_nb.base.errors import BadOptionValue, PaimonError, SchemaMismatch, SourceUnavailable, UnsupportedFormat
+from paimon_nb.files.open import OpenedFiles, open_data_file
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+D = decimal.Decimal
+UTC = dt.UTC
+
+
+def read(path: Path, content: str | bytes, **options: Any) -> tuple[str, list[dict[str, Any]], str]:
+    """The types, the rows and the note of a file with this content."""
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    data = open_data_file(str(path), options)
+    return ", ".join(f"{f.name} {f.type}" for f in data.fields), data.rows().to_pylist(), data.note()
+
+
+# -- no value changes without a note
+
+UNCHANGED: list[tuple[str, str, str | bytes, str, list[tuple[Any, ...]]]] = [
+    ("keys of later objects", "a.json", '[{"id":1},{"id":2,"name":"b"}]', "id BIGINT, name STRING", [(1, None), (2, "b")]),
+    ("zeros of codes", "a.csv", "zip,city\n02134,Boston\n10001,NY\n", "zip STRING, city STRING", [("02134", "Boston"), ("10001", "NY")]),
+    ("zeros after the sample", "a.csv", "zip\n" + "10001\n" * 30_000 + "02134\n", "zip STRING", [("10001",)] * 30_000 + [("02134",)]),
+    ("plus signs", "a.csv", "phone\n+4917012345\n004917012345\n", "phone STRING", [("+4917012345",), ("004917012345",)]),
+    ("hexadecimal numbers", "a.csv", "a,b\n0x1F,1\n0x20,2\n", "a STRING, b BIGINT", [("0x1F", 1), ("0x20", 2)]),
+    ("64 bits and more", "a.csv", "id\n9223372036854775807\n9223372036854775809\n", "id DECIMAL(20, 0)", [(D(9223372036854775807),), (D(9223372036854775809),)]),
+    ("38 digits", "a.csv", "id\n" + "1" * 38 + "\n", "id DECIMAL(38, 0)", [(D("1" * 38),)]),
+    ("39 digits", "a.csv", "id\n" + "1" * 39 + "\n", "id STRING", [("1" * 39,)]),
+    ("64 bits of JSON", "a.jsonl", '{"id":18446744073709551615}\n{"id":18446744073709551617}\n', "id DECIMAL(20, 0)", [(D(18446744073709551615),), (D(18446744073709551617),)]),
+    ("nested 64 bits", "a.jsonl", '{"o":{"id":18446744073709551617}}\n', "o STRING", [('{"id":18446744073709551617}',)]),
+    ("an array of large numbers", "a.json", '[{"id":12345678901234567890}]', "id DECIMAL(38, 0)", [(D(12345678901234567890),)]),
+    ("a fraction after the sample", "a.csv", "a\n" + "1\n" * 30_000 + "1.5\n", "a DOUBLE", [(1.0,)] * 30_000 + [(1.5,)]),
+    ("a word after the sample", "a.csv", "a\n" + "1\n" * 30_000 + "x\n", "a STRING", [("1",)] * 30_000 + [("x",)]),
+    ("too large for DOUBLE", "a.csv", "a,b\n1e400,1\n2,2\n", "a STRING, b BIGINT", [("1e400", 1), ("2", 2)]),
+    ("nanoseconds", "a.csv", "t\n2024-01-02 03:04:05.123456700\n", "t TIMESTAMP(9)", [(pd.Timestamp("2024-01-02 03:04:05.123456700"),)]),
+    ("zones here and there", "a.csv", "t\n2024-01-02T03:04:05Z\n2024-01-02T03:04:05\n", "t STRING", [("2024-01-02T03:04:05Z",), ("2024-01-02T03:04:05",)]),
+    ("zones of JSON", "a.jsonl", '{"t":"2024-01-02T03:04:05+02:00"}\n', "t TIMESTAMP(6) WITH LOCAL TIME ZONE", [(dt.datetime(2024, 1, 2, 1, 4, 5, tzinfo=UTC),)]),
+    ("dates of JSON", "a.json", '[{"d":"2024-01-02"}]', "d DATE", [(dt.date(2024, 1, 2),)]),
+    ("years in the header", "a.csv", "Country,Code,1960,1961\nGermany,DEU,2.4,2.5\nFrance,FRA,2.8,2.9\n", "Country STRING, Code STRING, 1960 DOUBLE, 1961 DOUBLE", [("Germany", "DEU", 2.4, 2.5), ("France", "FRA", 2.8, 2.9)]),
+    ("dates in the header", "a.csv", "name,2024-01-01,2024-01-02\nx,2,1\ny,4,1\n", "name STRING, 2024-01-01 BIGINT, 2024-01-02 BIGINT", [("x", 2, 1), ("y", 4, 1)]),
+    ("years that are values", "a.csv", "Ann,1960\nBen,1961\n", "column0 STRING, column1 BIGINT", [("Ann", 1960), ("Ben", 1961)]),
+    ("equal words in the header", "a.csv", "name,name\na,b\n1,c\n", "name STRING, name_1 STRING", [("a", "b"), ("1", "c")]),
+    ("a late letter of Latin-1", "a.csv", ("id,name\n" + "1,abcdefgh\n" * 8_000 + "2,Müller\n").encode("latin-1"), "id BIGINT, name STRING", [(1, "abcdefgh")] * 8_000 + [(2, "Müller")]),
+    ("UTF-16 without a mark", "a.csv", "id,name\n1,Öl\n".encode("utf-16-le"), "id BIGINT, name STRING", [(1, "Öl")]),
+    ("NA in texts", "a.csv", "a,b\nNA,x\ny,NA\n", "a STRING, b STRING", [("NA", "x"), ("y", "NA")]),
+    ("NULL and the empty text", "a.csv", 'a,b\n"",1\n,2\nx,3\n', "a STRING, b BIGINT", [("", 1), (None, 2), ("x", 3)]),
+    ("NUL in the header", "a.csv", b"a\x00,b\n1,2\n", "a BIGINT, b BIGINT", [(1, 2)]),
+    ("only a header", "a.csv", "id,name", "id STRING, name STRING", []),
+    ("ends of lines of old Macs", "a.csv", "id,name\r1,a\r", "id BIGINT, name STRING", [(1, "a")]),
+    ("short lines", "a.csv", "id,name,x\n1,a\n2,b,c\n", "id BIGINT, name STRING, x STRING", [(1, "a", None), (2, "b", "c")]),
+    ("long lines", "a.csv", "a,b\n1,2\n3,4,5\n6,7\n", "a BIGINT, b BIGINT, column2 BIGINT", [(1, 2, None), (3, 4, 5), (6, 7, None)]),
+    ("comments", "a.csv", "# from x\nid,name\n1,a\n", "id BIGINT, name STRING", [(1, "a")]),
+    ("single quotes", "a.csv", "a,b\n'x,y',1\n'z',2\n", "a STRING, b BIGINT", [("x,y", 1), ("z", 2)]),
+    ("texts and numbers", "a.json", '[{"t":"a"},{"t":300}]', "t STRING", [("a",), ("300",)]),
+    ("objects and texts", "a.jsonl", '{"t":"a"}\n{"t":{"x":1}}\n', "t STRING", [('"a"',), ('{"x":1}',)]),
+    ("lists of other depth", "a.jsonl", '{"c":[1]}\n{"c":[[1]]}\n', "c ARRAY<STRING>", [(["1"],), (["[1]"],)]),
+    ("an empty list", "a.jsonl", '{"id":1,"tags":[]}\n', "id BIGINT, tags ARRAY<STRING>", [(1, [])]),
+    ("an empty object", "a.jsonl", '{"id":1,"meta":{}}\n', "id BIGINT, meta MAP<STRING NOT NULL, STRING>", [(1, [])]),
+    ("an empty field", "a.jsonl", '{"o":{"x":null},"n":null}\n', "o ROW<`x` STRING>, n STRING", [({"x": None}, None)]),
+    ("keys that a nested object lacks", "a.jsonl", '{"o":{"d":1.5}}\n{"o":{"e":2}}\n', "o ROW<`d` DOUBLE, `e` BIGINT>", [({"d": 1.5, "e": None},), ({"d": None, "e": 2},)]),
+    ("keys that differ in case", "a.jsonl", '{"a":1,"A":2}\n', "a BIGINT, A_1 BIGINT", [(1, 2)]),
+    ("nested times with zones", "a.jsonl", '{"o":{"t":"2024-01-02T03:04:05+02:00"}}\n', "o ROW<`t` STRING>", [({"t": "2024-01-02T03:04:05+02:00"},)]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "types", "rows"), [c[1:] for c in UNCHANGED], ids=[c[0] for c in UNCHANGED]
+)
+def test_values_stay_as_they_are(
+    tmp_path: Path, name: str, content: str | bytes, types: str, rows: list[tuple[Any, ...]]
+) -> None:
+    found, values, _ = read(tmp_path / name, content)
+    assert found == types
+    assert [tuple(r.values()) for r in values] == rows
+
+
+@pytest.mark.parametrize(
+    ("content", "rows", "note"),
+    [
+        ("x,d\n2.5,2024-01-01\nNA,NA\n", [(2.5, dt.date(2024, 1, 1)), (None, None)], "x: 'NA' is NULL; d: 'NA' is NULL"),
+        ("d\n31.12.2024\n01.02.2024\n", [(dt.date(2024, 12, 31),), (dt.date(2024, 2, 1),)], "'31.12.2024' is a date by the format '%d.%m.%Y'"),
+        ("b,c\nyes,1\nno,2\n", [(True, 1), (False, 2)], "b: 'no', 'yes' are booleans"),
+        ("a\n-0\n5\n", [(0,), (5,)], "a: -0 is 0"),
+        ("a\n0.12345678901234567890\n2\n", [(0.12345678901234568,), (2.0,)], "a: 1 values have more digits than DOUBLE keeps"),
+        ("a,b\n 1 ,x\n 2 ,y\n", [(1, "x"), (2, "y")], "a: spaces around numbers are left out"),
+        ("t\n2024-01-02 03:04:05+02:00\n", [(dt.datetime(2024, 1, 2, 1, 4, 5, tzinfo=UTC),)], "offsets of zones are left out, the instants stay"),
+    ],
+)  # fmt: skip
+def test_a_change_is_in_the_note(tmp_path: Path, content: str, rows: list[tuple[Any, ...]], note: str) -> None:
+    _, values, found = read(tmp_path / "a.csv", content)
+    assert [tuple(r.values()) for r in values] == rows
+    assert note in found
+
+
+# -- what the user knows better
+
+
+@pytest.mark.parametrize(
+    ("options", "types", "first"),
+    [
+        ({}, "a STRING, b STRING", {"a": "1.234,5", "b": "01.02.2024"}),
+        ({"decimal_separator": ",", "thousands": "."}, "a DOUBLE, b STRING", {"a": 1234.5, "b": "01.02.2024"}),
+        ({"types": "{'b': 'DATE'}", "dateformat": "%d.%m.%Y"}, "a STRING, b DATE", {"a": "1.234,5", "b": dt.date(2024, 2, 1)}),
+        ({"all_varchar": True}, "a STRING, b STRING", {"a": "1.234,5", "b": "01.02.2024"}),
+        ({"header": "false"}, "column0 STRING, column1 STRING", {"column0": "a", "column1": "b"}),
+        ({"skip": 1, "header": False, "delim": ";"}, "column0 STRING, column1 STRING", {"column0": "1.234,5", "column1": "01.02.2024"}),
+        ({"columns": "x STRING, y STRING"}, "x STRING, y STRING", {"x": "1.234,5", "y": "01.02.2024"}),
+        ({"nullstr": "['01.02.2024', '-']"}, "a STRING, b STRING", {"a": "1.234,5", "b": None}),
+        ({"delim": "|"}, "a;b STRING", {"a;b": "1.234,5;01.02.2024"}),
+    ],
+)  # fmt: skip
+def test_options_correct_the_guess(tmp_path: Path, options: dict[str, Any], types: str, first: dict[str, Any]) -> None:
+    found, rows, _ = read(tmp_path / "a.csv", "a;b\n1.234,5;01.02.2024\n2,5;x\n" if "dateformat" not in options else "a;b\n1.234,5;01.02.2024\n", **options)  # fmt: skip
+    assert (found, rows[0]) == (types, first)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message", "hint"),
+    [
+        ({"types": {"b": "INT"}}, SchemaMismatch, "a.csv, row 2, column 'b': 'x' is not a INTEGER", "nullstr = 'x'"),
+        ({"typs": {"b": "INT"}}, BadOptionValue, "no option 'typs'", "did you mean 'types'"),
+        ({"records": "true"}, BadOptionValue, "csv has no option 'records'", "options of csv"),
+        ({"header": "maybe"}, BadOptionValue, "header is true or false, not 'maybe'", "names of the columns"),
+        ({"columns": "a INT"}, BadOptionValue, "columns names 1 columns, and the file has 2: a, b", "some columns"),
+        ({"types": {"b": "NUMBR"}}, BadOptionValue, "'NUMBR' is not a type", "BIGINT"),
+        ({"encoding": "klingon"}, BadOptionValue, "no encoding 'klingon'", "latin-1"),
+        ({"format": "doc"}, BadOptionValue, "no format 'doc'", "csv"),
+    ],
+)
+def test_an_error_names_the_value_and_the_option(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], error: type[PaimonError], message: str, hint: str
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_text("a,b\n1,2\n3,x\n")
+    with pytest.raises(error) as raised:
+        open_data_file("a.csv", options)
+    assert message in raised.value.message
+    assert hint in (raised.value.hint or "")
+
+
+def test_an_encoding_that_is_named_is_used(tmp_path: Path) -> None:
+    _, rows, _ = read(tmp_path / "a.csv", "city,n\n東京,1\n".encode("shift_jis"), encoding="shift_jis")
+    assert rows == [{"city": "東京", "n": 1}]
+
+
+# -- unusual columns
+
+
+def unusual() -> pa.Table:
+    return pa.table(
+        {
+            "id": [1, 2],
+            "u": pa.array([uuid.UUID(int=1).bytes, None], pa.uuid()),
+            "j": pa.array(['{"a":1}', None], pa.json_()),
+            "t": pa.array([dt.time(1, 2, 3, 4), None], pa.time64("us")),
+            "m": pa.array([dt.time(1, 2, 3), None], pa.time64("ns")),
+            "d": pa.array([dt.timedelta(1), None], pa.duration("s")),
+            "big": pa.array([D("1" * 50), None], pa.decimal256(60, 0)),
+            "small": pa.array([D("1.5"), None], pa.decimal256(60, 1)),
+            "n": pa.nulls(2),
+            "e": pa.array([[], None], pa.list_(pa.null())),
+        }
+    )
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow", "arrows"])
+def test_unusual_columns_become_the_nearest_type(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"a.{suffix}"
+    if suffix == "parquet":
+        parquet.write_table(unusual(), path)
+    else:
+        writer = pa.ipc.new_file if suffix == "arrow" else pa.ipc.new_stream
+        with writer(str(path), unusual().schema) as out:
+            out.write_table(unusual())
+    data = open_data_file(str(path))
+    assert data.rows().slice(0, 1).to_pylist() == [
+        {
+            "id": 1, "u": str(uuid.UUID(int=1)), "j": '{"a":1}', "t": "01:02:03.000004", "m": dt.time(1, 2, 3),
+            "d": 86400, "big": "1" * 50, "small": D("1.5"), "n": None, "e": [],
+        }
+    ]  # fmt: skip
+    assert "u is STRING of a UUID" in data.note()
+    assert data.rows(["id"]).to_pylist() == [{"id": 1}, {"id": 2}]
+    assert data.count() == 2
+
+
+def test_a_column_that_cannot_be_read_closes_no_other(tmp_path: Path) -> None:
+    broken = pa.StructArray.from_arrays([pa.array([b"\x00"]), pa.array([b"\xff"])], names=["metadata", "value"])
+    parquet.write_table(pa.table({"id": [1], "v": broken}), tmp_path / "a.parquet")
+    data = open_data_file(str(tmp_path / "a.parquet"))
+    assert data.rows(["id"]).to_pylist() == [{"id": 1}]
+    assert data.count() == 1
+    with pytest.raises(PaimonError):
+        data.rows(["v"])
+
+
+def test_unions_and_names_that_differ_in_case(tmp_path: Path) -> None:
+    union = pa.UnionArray.from_dense(
+        pa.array([0, 1], pa.int8()), pa.array([0, 0], pa.int32()), [pa.array([5]), pa.array(["x"])]
+    )
+    rows = pa.table([pa.array([1, 2]), pa.array([3, 4]), union], names=["a", "A", "u"])
+    with pa.ipc.new_file(str(tmp_path / "a.arrow"), rows.schema) as out:
+        out.write_table(rows)
+    data = open_data_file(str(tmp_path / "a.arrow"))
+    assert data.rows().to_pylist() == [{"a": 1, "A_1": 3, "u": "5"}, {"a": 2, "A_1": 4, "u": "x"}]
+    assert "column 2 'A' is named A_1" in data.note()
+
+
+def test_avro_of_any_writer(tmp_path: Path) -> None:
+    schema = {
+        "type": "record", "name": "r", "fields": [
+            {"name": "id", "type": "long"},
+            {"name": "u", "type": ["null", "string", "int"]},
+            {"name": "when", "type": {"type": "long", "logicalType": "timestamp-millis"}},
+            {"name": "kind", "type": {"type": "enum", "name": "k", "symbols": ["A", "B"]}},
+            {"name": "next", "type": ["null", "r"]},
+        ],
+    }  # fmt: skip
+    now = dt.datetime(2024, 1, 2, tzinfo=UTC)
+    rows = [
+        {
+            "id": 1,
+            "u": 7,
+            "when": now,
+            "kind": "B",
+            "next": {"id": 2, "u": None, "when": now, "kind": "A", "next": None},
+        }
+    ]
+    out = io.BytesIO()
+    fastavro.writer(out, schema, rows)
+    types, values, note = read(tmp_path / "a.avro", out.getvalue())
+    assert types == "id BIGINT, u STRING, when TIMESTAMP(3) WITH LOCAL TIME ZONE, kind STRING, next ROW<`id` BIGINT, `u` STRING, `when` TIMESTAMP(3) WITH LOCAL TIME ZONE, `kind` STRING, `next` STRING>"  # fmt: skip
+    assert (values[0]["u"], values[0]["kind"], values[0]["next"]["id"]) == ("7", "B", 2)
+    assert "u is STRING of the values of a union" in note
+
+
+# -- places
+
+
+def test_folders_patterns_and_urls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for year, code in ((2023, "01"), (2024, "02")):
+        folder = tmp_path / f"t/y={year}/c={code}"
+        folder.mkdir(parents=True)
+        (folder / "a.csv").write_text(f"v\n{year}.5\n")
+    expected = [{"v": 2023.5, "y": 2023, "c": "01"}, {"v": 2024.5, "y": 2024, "c": "02"}]
+    for path in ("t", "t/**/*.csv", f"{(tmp_path / 't').as_uri()}", "t/y=*/*/a.csv"):
+        assert open_data_file(path).rows().to_pylist() == expected, path
+    assert open_data_file("t/**/*.csv", {"hive_partitioning": False}).names == ["v"]
+    named = open_data_file("t/**/*.csv", {"filename": True}).rows(["filename"]).to_pylist()
+    assert named == [{"filename": "t/y=2023/c=01/a.csv"}, {"filename": "t/y=2024/c=02/a.csv"}]
+    with pytest.raises(SourceUnavailable, match=r"no file 't/a\.csv'"):
+        open_data_file("t/a.csv")
+
+
+def test_columns_of_several_files_are_combined_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a1.csv").write_text("a,b\n1,x\n")
+    (tmp_path / "a2.csv").write_text("b;a\ny;2.5\n")
+    parquet.write_table(pa.table({"k": [1]}), tmp_path / "p1.parquet")
+    parquet.write_table(pa.table({"k": [2.5], "v": ["x"]}), tmp_path / "p2.parquet")
+    assert open_data_file("a*.csv").rows().to_pylist() == [{"a": 1.0, "b": "x"}, {"a": 2.5, "b": "y"}]
+    assert open_data_file("p*.parquet").rows().to_pylist() == [{"k": 1.0, "v": None}, {"k": 2.5, "v": "x"}]
+
+
+def test_a_file_that_changes_is_opened_again(tmp_path: Path) -> None:
+    path, opened = tmp_path / "a.csv", OpenedFiles()
+    for text, names in (("a\n1\n", ["a"]), ("bb,c\n1,2\n", ["bb", "c"])):
+        path.write_text(text)
+        assert opened.open((str(path),), {}).names == names
+
+
+def test_a_broken_file_is_an_error_of_ours(tmp_path: Path) -> None:
+    for name, content in (("a.parquet", b"PAR1xx"), ("a.orc", b"ORCxx"), ("a.arrow", b"ARROW1xx"), ("a.avro", b"Obj\x01x"), ("a.xlsx", b"PKx"), ("a.json", b'[{"a":')):  # fmt: skip
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(UnsupportedFormat, match="cannot be read as"):
+            open_data_file(str(tmp_path / name))
