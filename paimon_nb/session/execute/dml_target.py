@@ -102,6 +102,7 @@ class Target:
             make: builds the SQL from a renderer of expressions and a view name for each DataFrame.
         """
         from paimon_nb.spark.errors import spark_errors
+        from paimon_nb.spark.runtime.flink_json import register_flink_json
         from paimon_nb.sql.qualify import qualify_bare_columns
         from paimon_nb.sql.render import replace_spans
 
@@ -120,6 +121,7 @@ class Target:
 
             with spark_errors(context.text, statement.span, self._column_names):
                 text, values = make(rendered_text, views), self.values()
+                register_flink_json(context.session.spark, text)
                 if not context.session.flink_semantics:
                     return context.session.spark.sql(text, args=values)
                 text = with_values_as_select(text)

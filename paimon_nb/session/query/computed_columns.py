@@ -171,11 +171,13 @@ def with_computed(frame: DataFrame, options: Mapping[str, str], *, last: bool = 
     from pyspark.sql import functions as F
 
     from paimon_nb.spark.plan_check import check_expression
+    from paimon_nb.spark.runtime.flink_json import register_flink_json
     from paimon_nb.spark.types import spark_type
 
     columns = [F.col(quote(c)) for c in frame.columns]
     for c in computed:
         expression = to_spark_expression(c.expression)
+        register_flink_json(frame.sparkSession, expression)
         check_expression(frame.sparkSession, expression, f"computed column {c.name}")
         value = F.expr(expression)
         if c.type:

@@ -86,6 +86,7 @@ def run_query(
     from paimon_nb.session.query.hints import greatest_partition
     from paimon_nb.session.query.stored_functions import stored_functions
     from paimon_nb.spark.errors import spark_errors
+    from paimon_nb.spark.runtime.flink_json import register_flink_json
     from paimon_nb.spark.write.bucket_function import BUCKET_FUNCTIONS, register_bucket_functions, temporary_name
     from paimon_nb.sql import render
     from paimon_nb.sql.session_functions import current_function_replacements, max_pt_calls, system_function_names
@@ -117,6 +118,7 @@ def run_query(
             sql = with_hidden_columns_selected(sql, hidden) if hidden else sql
             sql = sql if rewrite is None else rewrite(sql)
             sql = with_values_as_select(sql) if session.flink_semantics else sql
+            register_flink_json(session.spark, sql)
             return _analyse_with_distinct_maps(session, sql, arguments, made)
 
         from pyspark.errors import AnalysisException  # after the session, which says how to install it

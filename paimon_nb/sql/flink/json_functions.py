@@ -1,4 +1,4 @@
-"""Translates Flink's JSON functions to Spark's: get_json_object for access; to_json and concat for construction.
+"""Translates Flink's JSON functions to Spark's: get_json_object for plain access; to_json and concat for construction.
 
 A path without `lax` is `strict` in Flink: a missing value is an error, not empty.
 """
@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     from paimon_nb.syntax.lexer import Token
 
 _CLAUSES = ("NULL", "ERROR", "DEFAULT", "EMPTY", "WITH", "WITHOUT", "TRUE", "FALSE", "UNKNOWN")
-_SIMPLE_PATH = re.compile(r"\$(\.\w+|\[\d+\])*")
-"""Paths that Spark's VARIANT functions support."""
+_SIMPLE_PATH = re.compile(r"\$(\.[A-Za-z_]\w*|\[\d+\])*", re.ASCII)
+"""Paths that Spark's own functions read as Flink does. All others, and calls with clauses, are left to one function of Python."""
+FLINK_JSON = "paimon_flink_json"
+"""The function of Python: see `spark/runtime/flink_json.py`."""
 
 
 def json_value(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
@@ -36,20 +38,18 @@ def json_value(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edi
     if parts is None:
         return []
     document, path, mode, clauses = parts
-    sql = f"get_json_object({document}, {path})"
-    if kind := _is_container_sql(document, path):
-        sql = f"CASE WHEN {sql} RLIKE '^[\\\\[{{]' AND {kind} THEN NULL ELSE {sql} END"
     words = [t.upper for t in clauses]
-    if "RETURNING" in words:
-        following = clauses[words.index("RETURNING") + 1 :]
-        stop = next((i for i, t in enumerate(following) if t.upper in _CLAUSES), len(following))
-        sql = f"CAST({sql} AS {spark_type_text(normalised_type_text(following[:stop]))})"
-    missing = _default_clause_value(
-        text, clauses, "EMPTY" if mode == "lax" else "ERROR"
-    )  # a lax path is empty in malformed JSON
-    if missing:
-        sql = f"coalesce({sql}, IF(({document}) IS NULL, NULL, {missing}))"
-    return [(call_span(name, bracket), sql)]
+    returning = ""
+    if words[:1] == ["RETURNING"]:
+        stop = next((i for i, t in enumerate(clauses) if i and t.upper in _CLAUSES), len(clauses))
+        returning, clauses = spark_type_text(normalised_type_text(clauses[1:stop])), clauses[stop:]
+    if not clauses and (kind := _is_container_sql(document, path)):
+        sql = f"get_json_object({document}, {path})"
+        sql = f"CASE WHEN {sql} RLIKE '^[\\\\[{{]' AND {kind} THEN NULL ELSE {sql} END"
+        return [(call_span(name, bracket), f"CAST({sql} AS {returning})" if returning else sql)]
+    found = f"{FLINK_JSON}({document}, {path}, 'value {mode} none')"
+    value = f"CAST(substring({found}, 2) AS {returning})" if returning else f"substring({found}, 2)"
+    return [(call_span(name, bracket), _with_clauses(text, found, value, clauses, "JSON_VALUE", "NULL"))]
 
 
 def json_query(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
@@ -57,29 +57,67 @@ def json_query(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edi
     parts = _parse_document_and_path(text, bracket)
     if parts is None:
         return []
-    document, path, _, clauses = parts
-    sql = f"get_json_object({document}, {path})"
+    document, path, mode, clauses = parts
+    if not clauses and (kind := _is_container_sql(document, path)):
+        sql = f"get_json_object({document}, {path})"
+        return [(call_span(name, bracket), f"CASE WHEN {sql} RLIKE '^[\\\\[{{]' AND {kind} THEN {sql} END")]
     words = [t.upper for t in clauses]
-    if (kind := _is_container_sql(document, path)) and words[:1] == ["WITH"] and "WRAPPER" in words:
-        wrapped = f"'[' || to_json(try_variant_get(try_parse_json({document}), {path}, 'variant')) || ']'"
-        sql = (
-            f"CASE WHEN {kind} AND {sql} LIKE '[%' THEN {sql} ELSE {wrapped} END" if "CONDITIONAL" in words else wrapped
-        )
-    elif kind:
-        sql = f"CASE WHEN {sql} RLIKE '^[\\\\[{{]' AND {kind} THEN {sql} END"
+    wrapper = "none"
+    if "WRAPPER" in words:
+        stop = words.index("WRAPPER") + 1
+        wrapper = "none" if "WITHOUT" in words[:stop] else "conditional" if "CONDITIONAL" in words[:stop] else "always"
+        clauses = clauses[stop:]
+    found = f"{FLINK_JSON}({document}, {path}, 'query {mode} {wrapper}')"
+    sql = _with_clauses(text, found, f"substring({found}, 2)", clauses, "JSON_QUERY", "NULL")
     return [(call_span(name, bracket), sql)]
 
 
 def json_exists(text: SqlText, name: Token, bracket: Sequence[Token]) -> list[Edit]:
-    """JSON_EXISTS(x, '$.a'): NULL if x is NULL."""
+    """JSON_EXISTS(x, '$.a'): NULL if x is NULL, FALSE for a JSON null."""
     parts = _parse_document_and_path(text, bracket)
     if parts is None:
         return []
-    document, path, _, _ = parts
-    found = f"get_json_object({document}, {path})"
-    if _SIMPLE_PATH.fullmatch(path[1:-1]):  # this also finds a JSON null
-        found = f"try_variant_get(try_parse_json({document}), {path}, 'variant')"
-    return [(call_span(name, bracket), f"IF(({document}) IS NULL, NULL, {found} IS NOT NULL)")]
+    document, path, mode, clauses = parts
+    if not clauses and _is_simple(path):
+        found = f"get_json_object({document}, {path})"
+        return [(call_span(name, bracket), f"IF(({document}) IS NULL, NULL, {found} IS NOT NULL)")]
+    found = f"{FLINK_JSON}({document}, {path}, 'exists {mode} none')"
+    words = [t.upper for t in clauses]
+    error = {"TRUE": "TRUE", "UNKNOWN": "NULL", "ERROR": _raised("JSON_EXISTS")}.get(words[0] if words else "", "FALSE")
+    return [
+        (
+            call_span(name, bracket),
+            f"CASE {found} WHEN 'vtrue' THEN TRUE WHEN 'vfalse' THEN FALSE WHEN 'x' THEN {error} END",
+        )
+    ]
+
+
+def _with_clauses(text: SqlText, found: str, value: str, clauses: Sequence[Token], name: str, missing: str) -> str:
+    """The value, or what the clauses ON EMPTY and ON ERROR say."""
+    empty, error = (_clause_sql(text, clauses, when, name) or missing for when in ("EMPTY", "ERROR"))
+    return f"CASE substring({found}, 1, 1) WHEN 'v' THEN {value} WHEN 'e' THEN {empty} WHEN 'x' THEN {error} END"
+
+
+def _clause_sql(text: SqlText, clauses: Sequence[Token], when: str, name: str) -> str:
+    """SQL of `NULL | ERROR | EMPTY ARRAY | EMPTY OBJECT | DEFAULT v ON EMPTY` or `... ON ERROR`; '' without such a clause."""
+    begin = 0
+    for i, token in enumerate(clauses):
+        if token.upper == "ON" and i + 1 < len(clauses) and clauses[i + 1].upper in ("EMPTY", "ERROR"):
+            part = clauses[begin:i]
+            begin = i + 2
+            if clauses[i + 1].upper != when or not part:
+                continue
+            words = [t.upper for t in part]
+            if words[0] == "DEFAULT":
+                return text[part[1].start : part[-1].stop]
+            if words[0] == "EMPTY":
+                return "'{}'" if "OBJECT" in words else "'[]'"
+            return _raised(name) if words[0] == "ERROR" else "NULL"
+    return ""
+
+
+def _raised(name: str) -> str:
+    return f"raise_error('{name}: no value at the path')"
 
 
 def _parse_document_and_path(text: SqlText, bracket: Sequence[Token]) -> tuple[str, str, str, list[Token]] | None:
@@ -93,29 +131,19 @@ def _parse_document_and_path(text: SqlText, bracket: Sequence[Token]) -> tuple[s
         return text[spans[0].start : spans[0].stop], text[path.start : path.stop], "strict", inside[1:]
     mode = re.match(r"(?i)\s*(lax|strict)\s+", path.value)
     plain = path.value[mode.end() :] if mode else path.value
-    plain = re.sub(r'\["([^"\]]*)"\]', r"['\1']", plain)
     quoted = spark_literal(plain)
     return text[spans[0].start : spans[0].stop], quoted, mode[1].lower() if mode else "strict", inside[1:]
 
 
+def _is_simple(path: str) -> bool:
+    return _SIMPLE_PATH.fullmatch(path[1:-1]) is not None and path not in ("'$'", '"$"')
+
+
 def _is_container_sql(document: str, path: str) -> str:
-    """SQL for whether the value is an object or an array; '' if VARIANT does not support the path."""
-    if not _SIMPLE_PATH.fullmatch(path[1:-1]):
+    """SQL for whether the value is an object or an array; '' if the path is left to the function of Python."""
+    if not _is_simple(path):
         return ""
     return f"schema_of_variant(try_variant_get(try_parse_json({document}), {path}, 'variant')) RLIKE '^(OBJECT|ARRAY)'"
-
-
-def _default_clause_value(text: SqlText, clauses: Sequence[Token], when: str) -> str:
-    """The value of `DEFAULT v ON EMPTY` or `... ON ERROR`; '' without such a clause."""
-    begin = None
-    for i, token in enumerate(clauses):
-        if token.upper == "DEFAULT":
-            begin = i + 1
-        elif token.upper == "ON" and i + 1 < len(clauses):
-            if clauses[i + 1].upper == when and begin is not None and begin < i:
-                return text[clauses[begin].start : clauses[i - 1].stop]
-            begin = None
-    return ""
 
 
 # -- construction

@@ -86,7 +86,7 @@ def test_conditions_leave_out_partitions(wb):
     assert [f.external_path.split("/t/")[1].rsplit("/", 1)[0] for f in plan.files] == ["dt=z/h=2"]
     assert "1 of 3 partition directories" in str(plan.skipped)
     assert table.to_arrow(["id"], where="h IS NULL").to_pylist() == [{"id": 2}]
-    assert table.to_arrow(["id"], where="name = 'c\\d'").to_pylist() == [{"id": 3}]
+    assert table.to_arrow(["id"], where=r"name = 'c\\d'").to_pylist() == [{"id": 3}]
 
 
 def test_directories_with_values_only(wb):

@@ -135,6 +135,9 @@ class Lookups:
         views = {r.span: new_view() for r in refs}
         references = {r.span: view_reference(views[r.span], r) for r in refs}
         sql = render(query, text, {**others, **references}, flink=session.flink_semantics)
+        from paimon_nb.spark.runtime.flink_json import register_flink_json
+
+        register_flink_json(session.spark, sql)
         made, resolved = [], {}
         try:
             for ref in refs:
