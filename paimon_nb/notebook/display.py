@@ -85,13 +85,18 @@ class Rows:
             table = self.result.arrow
             columns = table.num_columns
         else:
+            from paimon_nb.spark.errors import spark_errors
             from paimon_nb.spark.runtime.arrow_interop import as_arrow
 
             frame = self.df
             columns = len(frame.columns)
             if columns > MAX_COLUMNS and not self._ahead:
                 frame = frame.select(*[frame[c] for c in frame.columns[:MAX_COLUMNS]])
-            table = as_arrow(frame.limit(max(self.limit, self._ahead) + 1))
+            with spark_errors(*self.result.query):
+                table = as_arrow(frame.limit(max(self.limit, self._ahead) + 1))
+        from paimon_nb.format.data.variant_json import with_variants_as_json
+
+        table = with_variants_as_json(table)
         self._fetched = table
         self._preview = Preview(
             table.slice(0, self.limit).select(range(min(table.num_columns, MAX_COLUMNS))), table.num_rows > self.limit, max(0, columns - MAX_COLUMNS), tuple(self.notes),

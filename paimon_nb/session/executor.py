@@ -77,7 +77,8 @@ def _run_query_statement(context: StatementContext, statement: Query) -> Result:
         if local is not None:
             return result_of_rows(context.session, *local)
         raise_known_error(context.session, context.text, statement)
-        return result_of_frame(run_query(context.session, statement, context.text, context.params))
+        frame = run_query(context.session, statement, context.text, context.params)
+        return result_of_frame(frame, context.text, statement.span)
 
 
 def _answer_locally(context: StatementContext, query: Query) -> Rows | None:

@@ -46,6 +46,7 @@ class GridSource:
         Raises:
             Cancelled: `cancel` was called. PaimonError: Spark failed, or the table was dropped.
         """
+        from paimon_nb.format.data.variant_json import with_variants_as_json
         from paimon_nb.spark.errors import spark_errors
         from paimon_nb.spark.runtime.arrow_interop import as_arrow
 
@@ -55,7 +56,7 @@ class GridSource:
         self._stopped = False
         with spark_errors():
             frame.sparkSession.sparkContext.setJobGroup(self._group, "rows of a result", interruptOnCancel=True)
-            rows = as_arrow(frame.limit(self.max_rows + 1))
+            rows = with_variants_as_json(as_arrow(frame.limit(self.max_rows + 1)))
         if self._stopped:
             raise Cancelled("Query cancelled.")
         self.cut = rows.num_rows > self.max_rows

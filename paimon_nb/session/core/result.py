@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from paimon_nb.session.core.jobs import StreamJob
     from paimon_nb.session.core.live_result import LiveResult
     from paimon_nb.session.core.session import Session
+    from paimon_nb.statements import Span
 
 
 @dataclass(slots=True)
@@ -51,6 +52,8 @@ class Result:
     """A streaming SELECT that has not started yet."""
     job: StreamJob | None = None
     """The job that a streaming INSERT or a procedure started."""
+    query: tuple[str | None, Span | None] = (None, None)
+    """The text that gave the rows and the query's part of it: where an error is that shows only when the rows are read."""
     _frame: DataFrame | None = None
 
     @property
@@ -68,6 +71,7 @@ class Result:
 
         Raises:
             UnsupportedOperation: a stream has no end.
+            SqlError, EngineError: an error of a value, such as a division by zero, which shows only when rows are read.
 
         Examples:
             >>> wb.run("SELECT id, state FROM orders WHERE id = 1").to_arrow().num_rows
@@ -79,9 +83,11 @@ class Result:
             raise UnsupportedOperation(
                 f"a result of kind {self.kind!r} has no table of rows", hint="use .live or .job for streams"
             )
+        from paimon_nb.spark.errors import spark_errors
         from paimon_nb.spark.runtime.arrow_interop import as_arrow
 
-        return as_arrow(self.frame)
+        with spark_errors(*self.query):
+            return as_arrow(self.frame)
 
     def to_pandas(self) -> pd.DataFrame:
         """All rows for pandas. Runs the query if only Spark has them.
@@ -131,9 +137,9 @@ def dataframe_of(session: Session, result: Result) -> DataFrame:
     return from_arrow(spark, result.arrow)
 
 
-def result_of_frame(frame: DataFrame) -> Result:
-    """The result of a query that Spark ran."""
-    return Result("rows", is_query=True, _frame=frame)
+def result_of_frame(frame: DataFrame, text: str | None = None, span: Span | None = None) -> Result:
+    """The result of a query that Spark ran. `text`: the whole text; `span`: the query's part of it."""
+    return Result("rows", is_query=True, query=(text, span), _frame=frame)
 
 
 def result_of_rows(session: Session, rows: pa.Table, fields: Sequence[DataField]) -> Result:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import DataType as SparkType
 
 
 def from_arrow(spark: SparkSession, table: pa.Table, fields: Sequence[DataField] | None = None) -> DataFrame:
@@ -46,8 +47,43 @@ def collect(frame: DataFrame) -> pa.Table:
 
 
 def as_arrow(frame: DataFrame) -> pa.Table:
-    """The rows of a DataFrame as `toArrow` returns them; of lists that are all NULL or empty, too."""
-    return sound_table(frame.toArrow())
+    """The rows of a DataFrame as `toArrow` returns them; of lists that are all NULL or empty, of NULL VARIANT, and of intervals of months, too.
+
+    Arrow has no such intervals: they are Spark's texts, `INTERVAL '1-3' YEAR TO MONTH`.
+    """
+    schema = frame.schema.simpleString()
+    if "interval" in schema:
+        frame = _with_intervals_as_text(frame)
+    batches = collect_batches(frame) if "variant" in schema else None
+    return sound_table(frame.toArrow() if batches is None else pa.Table.from_batches(batches))
+
+
+def _with_intervals_as_text(frame: DataFrame) -> DataFrame:
+    """The frame with texts in place of intervals that Arrow does not have, at any depth."""
+    from pyspark.sql import functions as F
+
+    by_position = frame.toDF(*[f"c{i}" for i in range(len(frame.columns))])  # two columns may have one name
+    columns = []
+    for i, field in enumerate(frame.schema.fields):
+        shown = _without_months(field.dataType)
+        column = F.col(f"c{i}") if shown == field.dataType else F.col(f"c{i}").cast(shown)
+        columns.append(column.alias(field.name))
+    return by_position.select(*columns)
+
+
+def _without_months(t: SparkType) -> SparkType:
+    from pyspark.sql import types as T
+
+    match t:
+        case T.YearMonthIntervalType() | T.CalendarIntervalType():
+            return T.StringType()
+        case T.ArrayType():
+            return T.ArrayType(_without_months(t.elementType), t.containsNull)
+        case T.MapType():
+            return T.MapType(_without_months(t.keyType), _without_months(t.valueType), t.valueContainsNull)
+        case T.StructType():
+            return T.StructType([T.StructField(f.name, _without_months(f.dataType), f.nullable) for f in t.fields])
+    return t
 
 
 def session_zone(spark: SparkSession) -> str:
