@@ -4,8 +4,10 @@ Not listed, because they call Java, open files or send requests: `reflect`, `jav
 `rowValidationXSDPath`), `xpath*` (a DOCTYPE is downloaded), `from_avro` and `from_protobuf` (files of schemas), `python_worker_logs`.
 """
 
+from paimon_nb.spark.runtime.flink_json import FLINK_JSON
+
 SAFE_FUNCTIONS = frozenset(
-    {"abs", "acos", "acosh", "add_months", "aes_decrypt", "aes_encrypt", "aggregate", "and", "any", "any_value", "approx_count_distinct",
+    {FLINK_JSON, "abs", "acos", "acosh", "add_months", "aes_decrypt", "aes_encrypt", "aggregate", "and", "any", "any_value", "approx_count_distinct",
      "approx_percentile", "approx_top_k", "approx_top_k_accumulate", "approx_top_k_combine", "approx_top_k_estimate", "array", "array_agg",
      "array_append", "array_compact", "array_contains", "array_distinct", "array_except", "array_insert", "array_intersect", "array_join",
      "array_max", "array_min", "array_position", "array_prepend", "array_remove", "array_repeat", "array_size", "array_sort", "array_union",
