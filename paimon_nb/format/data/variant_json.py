@@ -35,7 +35,7 @@ def with_variants_as_json(table: pa.Table) -> pa.Table:
     """The table with JSON texts in place of VARIANT columns, also inside of ROW; malformed values stay as they are."""
     if not any(map(_has_variant, table.schema.types)):
         return table
-    columns = [_shown(c) if _has_variant(c.type) else c for c in table.columns]
+    columns = [_as_json(c) if _has_variant(c.type) else c for c in table.columns]
     return pa.table(columns, names=table.column_names)
 
 
@@ -50,13 +50,13 @@ def _is_variant(t: pa.DataType) -> bool:
     return bool((t.field("metadata").metadata or {}).get(b"variant") == b"true")
 
 
-def _shown(column: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Array:
+def _as_json(column: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Array:
     if isinstance(column, pa.ChunkedArray):
-        chunks = [_shown(c) for c in column.chunks]
+        chunks = [_as_json(c) for c in column.chunks]
         return pa.chunked_array(chunks) if chunks else column
     t = column.type
     if not _is_variant(t):
-        children = [_shown(c) if _has_variant(c.type) else c for c in column.flatten()]
+        children = [_as_json(c) if _has_variant(c.type) else c for c in column.flatten()]
         return pa.StructArray.from_arrays(children, names=[f.name for f in t], mask=column.is_null())
     try:
         texts = [None if v is None else variant_json(v["value"], v["metadata"]) for v in column.to_pylist()]
@@ -91,8 +91,8 @@ def _scalar_text(kind: str, value: Any) -> str:
         case "date":
             return _quoted((_EPOCH + dt.timedelta(days=value)).date().isoformat())
         case "timestamp" | "timestamp_ntz":
-            moment = _EPOCH + dt.timedelta(microseconds=value)
-            text = moment.isoformat(" ", "microseconds" if moment.microsecond else "seconds")
+            time = _EPOCH + dt.timedelta(microseconds=value)
+            text = time.isoformat(" ", "microseconds" if time.microsecond else "seconds")
             return _quoted(text + ("+00:00" if kind == "timestamp" else ""))
         case "binary":
             return _quoted(base64.b64encode(value).decode())

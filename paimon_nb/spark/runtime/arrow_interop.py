@@ -65,8 +65,8 @@ def _with_intervals_as_text(frame: DataFrame) -> DataFrame:
     by_position = frame.toDF(*[f"c{i}" for i in range(len(frame.columns))])  # two columns may have one name
     columns = []
     for i, field in enumerate(frame.schema.fields):
-        shown = _without_months(field.dataType)
-        column = F.col(f"c{i}") if shown == field.dataType else F.col(f"c{i}").cast(shown)
+        target = _without_months(field.dataType)
+        column = F.col(f"c{i}") if target == field.dataType else F.col(f"c{i}").cast(target)
         columns.append(column.alias(field.name))
     return by_position.select(*columns)
 

@@ -7,7 +7,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.format.row.java_float import double_text
-from paimon_nb.spark.runtime.json_path import JsonPathError, compile_path
+from paimon_nb.spark.runtime.json_path import compile_path
+from paimon_nb.spark.runtime.json_steps import JsonPathError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

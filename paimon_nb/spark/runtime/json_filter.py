@@ -11,14 +11,13 @@ from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.spark.runtime.json_path import (
+from paimon_nb.spark.runtime.json_steps import (
     Context,
     InvalidPath,
     JsonPathError,
     Options,
     Path,
     PathNotFound,
-    compile_path,
 )
 
 if TYPE_CHECKING:
@@ -320,14 +319,14 @@ def split_arguments(text: str) -> list[str]:
     return [*parts, text[begin:].strip()]
 
 
-def compile_filter(text: str) -> Filter:
+def compile_filter(text: str, compile_path: Callable[[str], Path]) -> Filter:
     """The filter in `(...)`. Raises InvalidPath."""
-    return _FilterParser(text[1:-1].strip()).filter()
+    return _FilterParser(text[1:-1].strip(), compile_path).filter()
 
 
 class _FilterParser:
-    def __init__(self, text: str) -> None:
-        self.text, self.at = text, 0
+    def __init__(self, text: str, compile_path: Callable[[str], Path]) -> None:
+        self.text, self.at, self.compile_path = text, 0, compile_path
 
     def filter(self) -> Filter:
         found = self._or()
@@ -451,7 +450,7 @@ class _FilterParser:
             elif char in _OPERATOR_CHARS or (char == " " and not opened):
                 break
             self.at += 1
-        return compile_path(self.text[begin : self.at])
+        return self.compile_path(self.text[begin : self.at])
 
     def _literal(self, char: str) -> Any:
         rest = self.text[self.at :]
