@@ -13,6 +13,8 @@ import pytest
 from paimon_nb.base.errors import BadSourceValue
 from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog import open_catalog
+from paimon_nb.connectors.api import ConnectorTable
+from paimon_nb.connectors.cdc.changelog_rows import changelog_batches
 from paimon_nb.connectors.cdc.events import parse_event
 from paimon_nb.connectors.cdc.mysql_types import MySqlType, to_column
 from paimon_nb.connectors.cdc.mysql_types import paimon_type as mysql_type
@@ -20,7 +22,7 @@ from paimon_nb.connectors.cdc.postgres_types import PostgresType, arrow_column_o
 from paimon_nb.connectors.cdc.postgres_types import paimon_type as postgres_type
 from paimon_nb.connectors.cdc.target import SourceSchema, Target, TargetOptions, open_target
 from paimon_nb.connectors.cdc.values import OnValueError, fitting_column
-from paimon_nb.format.types import parse_type
+from paimon_nb.format.types import DataField, parse_type
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -214,8 +216,24 @@ def test_a_key_that_does_not_fit_stops_the_sync_or_becomes_a_dead_letter(tmp_pat
     assert put(target(tmp_path, "dead-letter"), bad) == []
 
 
+def test_a_computed_column_of_a_value_that_does_not_fit_is_null(tmp_path):
+    catalog = open_catalog("here", {"warehouse": str(tmp_path)})
+    options = TargetOptions(computed=("y=year(d)",), options={"bucket": "1"})
+    made = open_target(catalog, Identifier("d", "t"), "cdc-me", SourceSchema(COLUMNS, ("id",)), options)
+    zero = (("+I", {"id": 1, "n": None, "d": "0000-00-00"}, "5/s.t"), ("+I", {"id": 2, "n": None, "d": DAY}, "6/s.t"))
+    assert put(made, zero) == [(1, None, dt.date(1970, 1, 1), None), (2, None, DAY, 2026)]
+
+
 def test_all_rows_of_a_snapshot_may_be_dead_letters(tmp_path):
     made = target(tmp_path, "dead-letter")
     made.buffer_change("+I", {"id": 1, "n": "NaN", "d": DAY}, convert, "snapshot/s.t")
     made.store_start_position("start")
     assert (stored(made), target(tmp_path, "dead-letter").position) == ([], "start")
+
+
+def test_a_value_that_does_not_fit_ends_no_stream_of_a_connector_table():
+    fields = (DataField(0, "id", parse_type("INT")), DataField(1, "n", parse_type("DECIMAL(5, 2)")))
+    definition = ConnectorTable("t", fields, {"connector": "postgres-cdc"})
+    changes = [("+I", {}, 0, {"id": 1, "n": "1.25"}), ("+I", {}, 0, {"id": 2, "n": "NaN"})]
+    (batch,) = changelog_batches(definition, changes, convert)
+    assert [tuple(r.values())[:2] for r in batch.to_pylist()] == [(1, Decimal("1.25")), (2, None)]

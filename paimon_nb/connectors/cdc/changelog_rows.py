@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from typing import Any
 
 import pyarrow as pa
 
 from paimon_nb.connectors.api import CHANGELOG_FIELDS, ConnectorTable
-from paimon_nb.format.types import DataType, arrow_type
+from paimon_nb.connectors.cdc.values import fitting_column
+from paimon_nb.format.types import DataField, DataType, arrow_type
 from paimon_nb.spark.types import task_batches
 
 ChangeRow = tuple[str, Mapping[str, str], int, Mapping[str, Any]]
@@ -29,6 +31,10 @@ def changelog_batches(
         number += len(chunk)
 
 
+def _part_of_column(column: ToColumn, field: DataField, values: Sequence[Any]) -> pa.Array:
+    return column(field.name, values, field.type)
+
+
 def _changes_batch(
     definition: ConnectorTable, changes: Sequence[ChangeRow], first: int, column: ToColumn
 ) -> Iterator[pa.RecordBatch]:
@@ -36,7 +42,9 @@ def _changes_batch(
     for field in definition.fields:
         key = definition.metadata.get(field.name)
         if key is None:
-            columns.append(column(field.name, [c[3].get(field.name) for c in changes], field.type))
+            values = [c[3].get(field.name) for c in changes]
+            # As Java stores what does not fit; a stream has no rule of its own, as a sync has.
+            columns.append(fitting_column(values, partial(_part_of_column, column, field))[0])
         elif key == "op_ts":
             plain = pa.array([c[2] for c in changes], pa.timestamp("ms", tz="UTC"))
             columns.append(plain.cast(arrow_type(field.type)))

@@ -18,7 +18,7 @@ from paimon_nb.connectors.cdc.checked_rows import BufferedChange, CheckedRows
 from paimon_nb.connectors.cdc.computed import Computed, parse_computed
 from paimon_nb.connectors.cdc.dead_letters import DeadLetters
 from paimon_nb.connectors.cdc.type_widening import common_wider_type
-from paimon_nb.connectors.cdc.values import ERRORS_COLUMN, OnValueError
+from paimon_nb.connectors.cdc.values import ERRORS_COLUMN, OnValueError, Unreadable
 from paimon_nb.format.schema import TableSchema, create_schema
 from paimon_nb.format.types import DataType, parse_type
 from paimon_nb.statements.ddl import AddColumn, AlterColumn, Change, SetOptions
@@ -217,7 +217,7 @@ class Target:
         self.rows += batch.num_rows
 
     def _with_computed(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        return {**row, **{c.name: c.of(row) for c in self.computed}}
+        return {**row, **{c.name: _computed_value(c, row) for c in self.computed}}
 
     def _bind(self) -> None:
         self.computed = parse_computed(self.target_options.computed, {f.name: f.type for f in self.table.schema.fields})
@@ -278,6 +278,16 @@ def _new_table_schema(name: Identifier, source_schema: SourceSchema, target_opti
         [(n, t, comment, None) for n, (t, comment) in columns.items()],
         target_options.partition_keys, keys, dict(target_options.options or {}), source_schema.comment,
     )  # fmt: skip
+
+
+def _computed_value(computed: Computed, row: Mapping[str, Any]) -> Any:
+    """The value of a computed column; `Unreadable` if its function cannot use the value of the source."""
+    try:
+        return computed.of(row)
+    except (ValueError, TypeError, ArithmeticError, LookupError) as error:
+        return Unreadable(
+            row.get(computed.column or ""), f"its function cannot use the value of {computed.column} ({error})"
+        )
 
 
 def _plain_column(values: Sequence[Any], t: DataType) -> pa.Array:
