@@ -1,6 +1,6 @@
 """Copies the objects below a prefix so that a table there is complete at the target, or not there at all.
 
-Writers may add objects while a prefix is copied. The order of the steps is explained in docs/decisions/0010.
+Writers may add objects while a prefix is copied. The order of the steps is explained in docs/decisions/0012.
 """
 
 from __future__ import annotations

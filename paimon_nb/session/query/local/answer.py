@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.base.errors import BadOptionValue, PaimonError
+from paimon_nb.base.errors import BadOptionValue, MissingFile, PaimonError
 from paimon_nb.base.identifier import quote
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.types import DataField
@@ -90,6 +90,8 @@ def local_answer(
     except NotLocal as reason:
         _refuse_if_forced(session, str(reason))
         return None
+    except MissingFile:
+        raise  # the same for any engine, and without a position
     except PaimonError:
         return None  # Spark's path raises it again, with its position
     for scan, _ in prepared.scans:

@@ -204,7 +204,10 @@ def _have_expected_types(paths: list[str], used: Mapping[str, DataType]) -> bool
 
     expected = None
     for path in paths:
-        schema = read_schema(path)
+        try:
+            schema = read_schema(path)
+        except FileNotFoundError:
+            return False  # our reader says what is missing, or leaves it out if an option says so
         found = [schema.field(c).type for c in used if schema.get_field_index(c) >= 0]
         if len(found) < len(used) or (expected is not None and found != expected):
             return False

@@ -438,7 +438,7 @@ def translate_missing_files(store: TableStore, snapshot_id: int) -> Iterator[Non
     except MissingFile as missing:
         earliest, latest = store.snapshots.earliest_id(), store.snapshots.latest_id()
         if earliest is None or snapshot_id >= earliest or _is_retained(store, snapshot_id):
-            raise
+            raise MissingFile(missing.facts["path"], hint=_way_out(store, missing.facts["path"])) from missing
         raise SnapshotExpired(
             f"{store.name}: snapshot {snapshot_id} expired while it was read. Available: snapshots {earliest} to {latest}",
             hint="read again; for long reads create a tag or increase 'snapshot.time-retained'",
@@ -449,7 +449,15 @@ def translate_missing_files(store: TableStore, snapshot_id: int) -> Iterator[Non
         ) from missing
 
 
-def _is_retained(store: TableStore, snapshot_id: int) -> bool:
-    return snapshot_id in store.changelogs.ids() or any(
-        store.tags.get(name).snapshot.id == snapshot_id for name in store.tags.names()
+def _way_out(store: TableStore, path: str) -> str:
+    """The hint for a file that is lost, although nothing has expired."""
+    if "/manifest/" in path:
+        return "the file is lost: roll back to an earlier snapshot, or restore it from a backup"
+    return (
+        "the file is lost: 'scan.ignore-lost-files' = 'true' reads the other rows, "
+        f"CALL sys.remove_unexisting_files('{store.name}') removes it from the table; an older snapshot or tag may do without it"
     )
+
+
+def _is_retained(store: TableStore, snapshot_id: int) -> bool:
+    return snapshot_id in store.changelogs.ids() or any(t.snapshot.id == snapshot_id for t in store.tags.readable())

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
 from paimon_nb.base import clock
+from paimon_nb.base.errors import MissingFile, SnapshotNotFound
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.options import table as opt
 from paimon_nb.table.lsm import Levels, sections
 from paimon_nb.table.lsm.levels import key_decoder
 from paimon_nb.table.lsm.pick import PickLimits, Unit, pick_compaction, pick_full
 from paimon_nb.table.read.live_files import index_entries
+from paimon_nb.table.read.plan.snapshot_scan import visible_levels
 from paimon_nb.table.read.store import POSTPONE_BUCKET, TableStore
 from paimon_nb.table.write.bucket_compact.append import compact_append_bucket, pick_append_auto
 from paimon_nb.table.write.bucket_compact.deletion_vectors import BucketVectors
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
     from paimon_nb.format.manifest import DataFile, IndexEntry
     from paimon_nb.table.write.bucket_compact.result import CompactResult
     from paimon_nb.table.write.publish.changes import CommitMessage
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -122,7 +127,25 @@ def compact_after_write(
         store: the table with a schema that has all columns of the files.
         write_changelog: False in an overwrite, which has no changelog with any producer.
         full: whether this commit of a stream is a full compaction; None for a batch job.
+
+    If another process has replaced and deleted files since the write began, the messages stay as they are: the next commit compacts.
     """
+    try:
+        return _compact_after_write(store, messages, before, write_changelog, full)
+    except (MissingFile, SnapshotNotFound):
+        if visible_levels(store) is not None or store.snapshots.latest_id() == before.snapshot_id:
+            raise  # rows would stay invisible; or nothing has happened meanwhile, and the file is lost
+        log.debug("%s: not compacted, another process has compacted the bucket", store.name)
+        return list(messages)
+
+
+def _compact_after_write(
+    store: TableStore,
+    messages: Sequence[CommitMessage],
+    before: StateBeforeWrite,
+    write_changelog: bool,
+    full: bool | None,
+) -> list[CommitMessage]:
     snapshot = store.snapshots.get(before.snapshot_id) if before.snapshot_id is not None else None
     index = tuple(index_entries(store, snapshot)) if store.options.deletion_vectors else ()
     out = []

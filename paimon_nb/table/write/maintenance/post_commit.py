@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from paimon_nb.base import clock
-from paimon_nb.base.errors import PaimonError
+from paimon_nb.base.errors import MissingFile, PaimonError, SnapshotNotFound, TableReplaced, TagNotFound
 from paimon_nb.options import table as opt
 from paimon_nb.table.read.store import POSTPONE_BUCKET, in_threads_on_object_store
 from paimon_nb.table.write.maintenance.auto_tags import create_batch_tag, create_due_tags
@@ -57,12 +57,25 @@ def run_post_commit(
         (own, lambda s: expire_changelogs(s) if due_steps.get("changelogs") else None),
     ]
     for due, step in steps:
-        try:
-            if due:
-                step(store)
-        except (PaimonError, OSError) as error:  # a failing step must not prevent the others
-            log.warning("%s: maintenance after the commit failed, the next commit retries: %s", store.name, error)
+        if due:
+            _run_step(store, step)
     return looks
+
+
+def _run_step(store: TableStore, step: Callable[[TableStore], object]) -> None:
+    """Run a step; an error is logged, so that it does not prevent the others."""
+    for last in (False, True):
+        try:
+            step(store)
+            return
+        except TableReplaced as error:
+            log.debug("%s: no maintenance: %s", store.name, error)
+            return
+        except (PaimonError, OSError) as error:
+            if not last and isinstance(error, MissingFile | SnapshotNotFound | TagNotFound):
+                continue  # mostly the maintenance of another process has deleted it: look at what is there now
+            log.warning("%s: maintenance after the commit failed, the next commit retries: %s", store.name, error)
+            return
 
 
 def _due_expiries(store: TableStore) -> dict[str, bool]:

@@ -5,6 +5,7 @@ Source: docs/spec/format.md sections 3 and 5.
 
 from __future__ import annotations
 
+import logging
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
@@ -55,6 +56,7 @@ from paimon_nb.table.write.publish.partition_changes import partition_changes
 if TYPE_CHECKING:
     from paimon_nb.table.read.store import TableStore
 
+log = logging.getLogger(__name__)
 _FIRST_GUESS = 200
 """Assumed compressed bytes of one entry, until a manifest of the table gives a better estimate."""
 
@@ -455,7 +457,7 @@ def try_commit(
 
 
 def _replaced_error(store: TableStore) -> TableReplaced | None:
-    """The error if the table was moved or dropped while a snapshot of it was put into an object store. See docs/decisions/0010."""
+    """The error if the table was moved or dropped while a snapshot of it was put into an object store. See docs/decisions/0012."""
     if store.versions is not None:
         return None  # the server decides
     try:
@@ -561,7 +563,7 @@ def _prepare_snapshot(
         commit_user=terms.user,
         commit_identifier=terms.identifier,
         commit_kind=change.kind,
-        time_ms=clock.now_ms(),
+        time_ms=_commit_time_ms(store, latest),
         total_record_count=_total_record_count(store, latest) + delta_rows,
         delta_record_count=delta_rows,
         changelog_record_count=_count_rows(change.changelog, ADD),
@@ -571,6 +573,23 @@ def _prepare_snapshot(
         next_row_id=next_row_id,
         uuid=store.new_snapshot_uuid(),
     )
+
+
+_CLOCK_SKEW_MS = 60_000
+"""From here on a difference between the clocks of two writers is worth a warning."""
+
+
+def _commit_time_ms(store: TableStore, latest: Snapshot | None) -> int:
+    """Now, or the time of the latest snapshot if this machine's clock is behind: `scan.timestamp` needs times in order."""
+    now = clock.now_ms()
+    if latest is None or now >= latest.time_ms:
+        return now
+    if latest.time_ms - now > _CLOCK_SKEW_MS:
+        log.warning(
+            "%s: snapshot %d was committed %d s after this machine's time; the new one gets its time, check the clocks",
+            store.name, latest.id, (latest.time_ms - now) // 1000,
+        )  # fmt: skip
+    return latest.time_ms
 
 
 def _count_rows(entries: tuple[ManifestEntry, ...], kind: int) -> int:

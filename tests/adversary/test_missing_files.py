@@ -1,0 +1,79 @@
+"""A data file is gone: the error is ours and names the ways out; a race that only looks like it is repeated."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
+
+import paimon_nb
+from paimon_nb.base.errors import MissingFile
+from paimon_nb.fs import LocalFileIO
+from paimon_nb.table.write.bucket_compact import bucket
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_displayed_select(tmp_path: Path) -> None:
+    wb = paimon_nb.connect(str(tmp_path))
+    wb.run("CREATE TABLE t (id INT) WITH ('bucket' = '-1')")
+    for n in (1, 2):
+        wb.table("t").append(pa.table({"id": pa.array([n], pa.int32())}))
+    next((tmp_path / "default.db/t/bucket-0").iterdir()).unlink()
+    wb = paimon_nb.connect(str(tmp_path))
+    for query in (
+        "SELECT * FROM t",
+        "SELECT count(*) AS n FROM t WHERE id > 0",
+        "SELECT id, count(*) AS n FROM t GROUP BY id",
+    ):
+        with pytest.raises(MissingFile, match=r"data-.* is missing") as caught:
+            wb.run(query).to_arrow()
+        assert "scan.ignore-lost-files" in caught.value.hint
+    found = wb.run("SELECT * FROM t /*+ OPTIONS('scan.ignore-lost-files' = 'true') */").to_arrow()
+    assert found.num_rows == 1
+
+
+def test_a_write_that_a_compaction_overtakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process compacts and expires while this one compacts after its write: the rows are committed all the same."""
+    wb, other = paimon_nb.connect(str(tmp_path)), paimon_nb.connect(str(tmp_path))
+    wb.run(
+        "CREATE TABLE t (id INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '1', 'num-sorted-run.compaction-trigger' = '3')"
+    )
+    for n in range(2):
+        wb.table("t").append(pa.table({"id": pa.array([n], pa.int32())}))
+    compact, done = bucket.KeyBucket.compact, []
+
+    def overtaken(self, *arguments, **named):
+        if not done:
+            done.append(1)
+            other.run("CALL sys.compact('t', compact_strategy => 'full')")
+            other.run("CALL sys.expire_snapshots(`table` => 't', retain_max => 1, retain_min => 1)")
+        return compact(self, *arguments, **named)
+
+    monkeypatch.setattr(bucket.KeyBucket, "compact", overtaken)
+    wb.table("t").append(pa.table({"id": pa.array([7], pa.int32())}))
+    assert done == [1]
+    assert sorted(paimon_nb.connect(str(tmp_path)).table("t").to_arrow().column("id").to_pylist()) == [0, 1, 7]
+
+
+def test_maintenance_beside_that_of_another_process_says_nothing(tmp_path: Path, monkeypatch, caplog) -> None:
+    wb, other = paimon_nb.connect(str(tmp_path)), paimon_nb.connect(str(tmp_path))
+    options = "'bucket' = '-1', 'snapshot.num-retained.min' = '1', 'snapshot.num-retained.max' = '2'"
+    wb.run(f"CREATE TABLE t (id INT) WITH ({options}, 'write-only' = 'true')")
+    for n in range(4):
+        wb.table("t").append(pa.table({"id": pa.array([n], pa.int32())}))
+    wb.run("ALTER TABLE t SET ('write-only' = 'false')")
+    read, done = LocalFileIO.read, []
+
+    def reading(self, path: str) -> bytes:
+        if "manifest-list" in path and not done and (tmp_path / "default.db/t/snapshot/snapshot-5").exists():
+            done.append(1)
+            other.run("CALL sys.expire_snapshots(`table` => 't', retain_max => 1, retain_min => 1)")
+        return read(self, path)
+
+    monkeypatch.setattr(LocalFileIO, "read", reading)
+    paimon_nb.connect(str(tmp_path)).table("t").append(pa.table({"id": pa.array([9], pa.int32())}))
+    assert "maintenance after the commit failed" not in caplog.text
+    assert sorted(paimon_nb.connect(str(tmp_path)).table("t").to_arrow().column("id").to_pylist()) == [0, 1, 2, 3, 9]
