@@ -151,7 +151,8 @@ class DataFile:
     def _in_type(self, column: pa.ChunkedArray, target: _Column) -> pa.ChunkedArray:
         import pyarrow as pa
 
-        found = nearest_column(column).column
+        with library_errors(f"{self._name}, column {target.name!r}", self.how):
+            found = nearest_column(column).column
         if found.type == target.type:
             return found
         try:
