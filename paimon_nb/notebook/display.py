@@ -52,6 +52,8 @@ class Rows:
         """What the read took, for the footer: time, snapshot, files, engine."""
         self.footer = ""
         """What a statement took, below its result in a notebook that runs; '' in stored ones, which do not depend on timing."""
+        self.as_table = False
+        """Show a table of `limit` rows, where a notebook would show the grid of all rows."""
         self._ahead = ahead
         self._preview: Preview | None = None
         self._fetched: pa.Table | None = None
@@ -124,7 +126,7 @@ class Rows:
         return text_table(self.preview)
 
     def _repr_mimebundle_(self, **_: Any) -> Any:
-        widget = Rows.interactive(self) if Rows.interactive is not None else None
+        widget = Rows.interactive(self) if Rows.interactive is not None and not self.as_table else None
         if widget is not None:
             return widget._repr_mimebundle_()
         html = html_table(self.preview)

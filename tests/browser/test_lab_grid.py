@@ -277,6 +277,19 @@ def test_nested_values_open_in_place(shown: Notebook) -> None:
     expect(tags).to_have_count(0)
 
 
+def test_several_grids_on_a_page_do_not_meet(shown: Notebook) -> None:
+    """Each grid loads a copy of its script, so none may number itself: an opened value belongs to its own grid."""
+    for cell in (ORDERS, HOSTILE, NESTED):
+        shown.output(cell).locator(".dg-r .dg-c").first.click()
+    ids = shown.page.locator("[id]").evaluate_all("all => all.filter((e) => e.closest('.datagrid')).map((e) => e.id)")
+    assert len(ids) >= 12
+    assert [i for i in set(ids) if ids.count(i) > 1] == []
+    for cell in (ORDERS, HOSTILE, NESTED):
+        grid = shown.output(cell).locator(".dg")
+        here = shown.page.locator(f"[id='{grid.get_attribute('aria-activedescendant')}']")
+        assert here.evaluate("(node, grid) => grid.contains(node)", grid.element_handle())
+
+
 def test_a_picture_opens_by_mouse_and_by_keyboard(shown: Notebook) -> None:
     grid, page = shown.output(NESTED), shown.page
     image = grid.get_by_role("img", name="picture in picture")

@@ -174,6 +174,19 @@ def test_a_grid_needs_a_front_end(shell: Shell) -> None:
     assert re.fullmatch(r"from 1 file, \d+ B", rows.facts[2])
 
 
+def test_a_limit_shows_a_table_of_that_many_rows(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a front end, too: who asks for three rows does not want the grid of all."""
+    for module in ("grids", "paimon"):
+        monkeypatch.setattr(f"paimon_nb.notebook.magics.{module}.has_front_end", lambda: True)
+    shell.value("%%paimon\nCREATE TABLE lim (id INT);\nINSERT INTO lim VALUES (1), (2), (3), (4), (5)")
+    bundle = shell.value("%%paimon --limit 3\nSELECT * FROM lim ORDER BY id")._repr_mimebundle_()
+    assert set(bundle) == {"text/plain", "text/html"}
+    assert bundle["text/html"].count("<tr") == 1 + 3
+    assert "Showing the first 3 rows" in bundle["text/plain"]
+    grid = shell.value("%%paimon\nSELECT * FROM lim ORDER BY id")._repr_mimebundle_()
+    assert "application/vnd.jupyter.widget-view+json" in (grid[0] if isinstance(grid, tuple) else grid)
+
+
 @pytest.mark.spark
 @pytest.mark.usefixtures("spark")
 def test_a_query_of_spark_is_read_to_its_end_on_request(wb: Workbench) -> None:

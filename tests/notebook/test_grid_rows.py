@@ -244,3 +244,22 @@ def test_a_download_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(export, "MAX_BYTES", 10)
     with pytest.raises(UnsupportedOperation, match="a download may take"):
         export.as_file(PEOPLE, "csv")
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        (pa.decimal128(38, 18), ["12345678901.000000000000000001", "-99999999999999999999.5"]),
+        (pa.decimal128(38, 0), ["99999999999999999999999999999999999999", "-1"]),
+        (pa.decimal128(38, 38), ["0.99999999999999999999999999999999999999", "0"]),
+        (pa.decimal256(76, 30), ["1e45", "-1e-30"]),
+    ],
+)
+def test_a_histogram_of_decimals_with_many_digits(kind: pa.DataType, values: list[str]) -> None:
+    """Python's own decimal context has 28 digits; Spark's computed prices are DECIMAL(38,18)."""
+    column = pa.chunked_array([pa.array([decimal.Decimal(v) for v in values], kind)])
+    found = column_profile(column)
+    assert (found.kind, found.rows, sum(b.count for b in found.bins)) == ("range", 2, 2)
+    low, high = found.bins[0].low.as_py(), found.bins[-1].high.as_py()
+    assert low <= min(column.to_pylist()) + abs(low) / 10**12
+    assert high >= max(column.to_pylist()) - abs(high) / 10**12

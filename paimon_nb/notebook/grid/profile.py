@@ -1,4 +1,4 @@
-"""What a column holds: NULLs, distinct values, a histogram or the most frequent values."""
+"""What a column holds: NULLs, distinct values, a histogram or the limit frequent values."""
 
 from __future__ import annotations
 
@@ -134,8 +134,14 @@ def _bin_bound_scalar(kind: pa.DataType, value: float) -> Any:
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         return pa.scalar(int(value), pa.int64()).cast(kind)
     if pa.types.is_decimal(kind):
-        bound = decimal.Decimal(repr(float(value))).quantize(decimal.Decimal(1).scaleb(-kind.scale))
-        return pa.scalar(bound, pa.decimal128(38, kind.scale))
+        digits = 76 if pa.types.is_decimal256(kind) else 38
+        exact, step = decimal.Context(prec=2 * digits), decimal.Decimal(1).scaleb(-kind.scale)
+        limit = exact.subtract(decimal.Decimal(1).scaleb(digits - kind.scale), step)
+        bound = decimal.Decimal(repr(float(value))).quantize(step, context=exact)  # Python's own context has 28 digits
+        return pa.scalar(
+            min(max(bound, limit.copy_negate()), limit),
+            (pa.decimal256 if digits == 76 else pa.decimal128)(digits, kind.scale),
+        )
     if pa.types.is_integer(kind):
         limits = np.iinfo(kind.to_pandas_dtype())
         return pa.scalar(min(max(int(value), int(limits.min)), int(limits.max)), kind)

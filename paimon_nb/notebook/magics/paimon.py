@@ -233,6 +233,7 @@ class PaimonMagics(InspectCommands, Magics):
             state.plans = plans
             result = run_in_duckdb(wb.session, text, params) if engine == DUCKDB else wb.run(text, **params)
             rows = Rows(result, limit, ROWS_AHEAD if has_front_end() else 0)
+            rows.as_table = requested_limit is not None
             if rows.result.live is not None and has_front_end():
                 from paimon_nb.notebook.widgets.live import KEEP, LiveTable
 

@@ -1,13 +1,13 @@
 // The result grid: draws the rows and columns that are visible; the kernel sorts, filters and counts.
 const ROW = 24, HEAD = 74, MOST_PIXELS = 8_000_000;
-let grids = 0;
 
 // One line, without characters that change the direction of other texts.
 const shownText = (text) => text.replace(/[\r\n\t]/g, " ").replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, "\ufffd");
 
 export default {
   render({ model, el: host }) {
-    const id = `dg${(grids += 1)}`;
+    // Each grid loads a copy of this module, so a counter would give all of them the same number.
+    const id = `dg-${Math.random().toString(36).slice(2)}`;
     host.classList.add("pnb", "datagrid");
     troubles(host, model);
     const state = () => model.get("state"), send = (message) => { try { model.send(message); } catch (error) { silent(); } };
@@ -76,7 +76,7 @@ export default {
       while (rows.length < last - first) rows.push(newRow());
       while (rows.length > Math.max(0, last - first)) rows.pop().line.remove();
       rows.forEach((drawn, i) => drawRow(drawn, first + i, HEAD + (first + i) * ROW - top, shown, range));
-      const active = document.getElementById(`${id}-here`);
+      const active = box.querySelector(".here");
       active ? box.setAttribute("aria-activedescendant", active.id) : box.removeAttribute("aria-activedescendant");
       body.querySelector(".dg-none")?.remove();
       if (!now.shown) html(html(html(body, "div", { class: "dg-none", role: "row" }), "span", { role: "gridcell" }, now.total ? "no row matches" : "no rows"));
@@ -264,7 +264,7 @@ export default {
     box.addEventListener("focus", later);
 
     // -- what can be done
-    const placeOfHere = () => (document.getElementById(`${id}-here`) || box).getBoundingClientRect();
+    const placeOfHere = () => (box.querySelector(".here") || box).getBoundingClientRect();
     let pending = null;  // the order of a click that the kernel has not answered: a second click builds on it
     function toggleSort(column) {
       const sort = pending ? pending.sort : state().sort;
