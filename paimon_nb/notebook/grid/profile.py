@@ -1,4 +1,4 @@
-"""What a column holds: NULLs, distinct values, a histogram or the limit frequent values."""
+"""What a column holds: NULLs, distinct values, a histogram or the most frequent values."""
 
 from __future__ import annotations
 
