@@ -32,6 +32,7 @@ def create_server(process: ToolProcess) -> Any:
     Raises: EnvironmentError_: the package is not installed.
     """
     try:
+        import_module("mcp")
         served, types = import_module("mcp.server"), import_module("mcp_types")
         failed = import_module("mcp.server.mcpserver.exceptions").ToolError
     except ImportError as error:
