@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 SETUP  := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo lab docs test unit bare matrix libraries check labextension labextension-check nightly walk pictures bench binder brokers system-deps format clean
+.PHONY: help demo lab docs test unit bare matrix newest libraries check labextension labextension-check nightly walk pictures bench binder brokers system-deps format clean
 
 help: ## Show this help
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  \033[1mmake %-12s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -86,12 +86,19 @@ bare: $(SETUP) ## Check which tests a machine without Java, Maven, servers and b
 
 SPARK_SLICE = tests/spark tests/session/test_merge.py tests/session/test_wild.py
 matrix: export JAVA_TOOL_OPTIONS ?= $(SHORT_JVM)
-matrix: ## Run tests of Spark on each supported PySpark, each in a venv of its own (SPARKS="4.0 4.3": some of them)
+matrix: ## Run tests of Spark and of Spark Connect on each supported PySpark, each in a venv of its own (SPARKS="4.0 4.3": some of them)
 	@set -e; for spark in $(or $(SPARKS),4.0 4.1 4.2 4.3); do \
 	venv=.venv-spark-$$spark; test -x $$venv/bin/python || $(PYTHON) -m venv $$venv; \
 	$$venv/bin/python -m pip install --quiet --disable-pip-version-check -e ".[test]" "pyspark==$$spark.*"; \
 	echo "PySpark $$($$venv/bin/python -c 'import pyspark; print(pyspark.__version__)')"; \
-	$$venv/bin/python -m pytest -q -m "spark and not nightly" $(SPARK_SLICE) -p no:cacheprovider; done
+	$$venv/bin/python -m pytest -q -m "spark and not nightly" $(SPARK_SLICE) -p no:cacheprovider; \
+	$$venv/bin/python -m pytest -q -m "spark and nightly" tests/spark/test_standalone_cluster.py -k connect -p no:cacheprovider; done
+
+newest: ## Install the newest release of every dependency, without constraints, and run the unit tests and some Spark tests
+	@test -x .venv-newest/bin/python || $(PYTHON) -m venv .venv-newest
+	@.venv-newest/bin/python -m pip install --quiet --disable-pip-version-check --upgrade --upgrade-strategy eager -e ".[test]"
+	@.venv-newest/bin/python -m pytest -q -m "unit and not nightly" -n $(CORES) $(BY_FILE) -p no:cacheprovider
+	@.venv-newest/bin/python -m pytest -q -m "spark and not nightly" $(SPARK_SLICE) -p no:cacheprovider
 
 libraries: ## Read tables into torch, Ray and Daft, test Lance and Vortex files, each in a venv of its own (LIBRARIES="ray daft": some of them)
 	@set -e; for library in $(or $(LIBRARIES),torch ray daft lance vortex); do \
@@ -159,4 +166,4 @@ format: $(SETUP) ## Format the code
 	@$(BIN)/ruff check --fix --quiet paimon_nb tests benchmarks
 
 clean: ## Remove what the commands made (not the tables)
-	rm -rf $(VENV) .venv-binder .venv-spark-* .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-binder .venv-newest .venv-spark-* .pytest_cache .mypy_cache .ruff_cache .hypothesis

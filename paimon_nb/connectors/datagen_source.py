@@ -82,7 +82,7 @@ class GeneratedReader(DataSourceStreamReader):
     def initialOffset(self) -> dict[str, Any]:
         return {"row": 0}
 
-    def latestOffset(self) -> dict[str, Any]:
+    def latestOffset(self) -> dict[str, Any]:  # type: ignore[override]  # before release 4.3 Spark passes no arguments
         return {"row": self.source.source.due(clock.now_ms())}
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:

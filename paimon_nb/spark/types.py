@@ -99,6 +99,23 @@ def spark_schema(fields: Iterable[DataField]) -> spark.StructType:
     return T.StructType([T.StructField(f.name, spark_type(f.type), True) for f in fields])
 
 
+def with_microsecond_times(t: spark.StructType) -> spark.StructType:
+    """A Spark type in which each TIME, also a nested one, has six digits."""
+    from pyspark.sql import types as T
+
+    def changed(t: spark.DataType) -> spark.DataType:
+        match t:
+            case T.StructType():
+                return T.StructType([T.StructField(f.name, changed(f.dataType), f.nullable) for f in t.fields])
+            case T.ArrayType():
+                return T.ArrayType(changed(t.elementType), t.containsNull)
+            case T.MapType():
+                return T.MapType(changed(t.keyType), changed(t.valueType), t.valueContainsNull)
+        return T.TimeType(6) if isinstance(t, T.TimeType) else t
+
+    return T.StructType([T.StructField(f.name, changed(f.dataType), f.nullable) for f in t.fields])
+
+
 def fields_of_spark(schema: spark.StructType) -> tuple[DataField, ...]:
     """Paimon columns of a Spark schema, for a table created from a DataFrame, with the field ids that Java assigns.
 

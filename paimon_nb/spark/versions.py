@@ -33,7 +33,7 @@ def arrow_udf(function: Callable[[pa.Array], pa.Array], returns: DataType) -> Ca
 
 def repartition_by_id(frame: DataFrame, partitions: int, number: Column) -> DataFrame:
     """Shuffle each row to the partition whose number (0 to `partitions` - 1) is in the column `number`."""
-    if hasattr(frame, "repartitionById"):  # since release 4.1
+    if hasattr(type(frame), "repartitionById"):  # since release 4.1
         return frame.repartitionById(partitions, number)
     from pyspark.sql import functions as F
 

@@ -55,7 +55,7 @@ class ChangeReader(DataSourceStreamReader):
         with encode_raised_errors():
             return {"at": self.start_position()}
 
-    def latestOffset(self) -> dict[str, Any]:
+    def latestOffset(self) -> dict[str, Any]:  # type: ignore[override]  # before release 4.3 Spark passes no arguments
         with encode_raised_errors():
             try:
                 self.latest_position = self.end_position()

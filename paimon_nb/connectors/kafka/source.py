@@ -102,7 +102,7 @@ class KafkaReader(DataSourceStreamReader):
             self._next_offsets = self._next_offsets or start_offsets
             return {"next": start_offsets, "began": start_offsets, "first": True}
 
-    def latestOffset(self) -> dict[str, Any]:
+    def latestOffset(self) -> dict[str, Any]:  # type: ignore[override]  # before release 4.3 Spark passes no arguments
         with encode_raised_errors():
             start_offsets = self._find_start()
             if self._next_offsets is None and self._is_new_query:

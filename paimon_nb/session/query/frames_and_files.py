@@ -31,7 +31,7 @@ def is_frame(value: Any) -> bool:
         return False
     if hasattr(value, "__arrow_c_stream__") or isinstance(value, pa.RecordBatch):
         return type(value).__name__ != "Series"
-    lazy = hasattr(value, "collect") and hasattr(value, "collect_schema")
+    lazy = hasattr(type(value), "collect") and hasattr(type(value), "collect_schema")
     return lazy or is_spark_frame(value) or isinstance(value, _arrow_dataset_class())
 
 

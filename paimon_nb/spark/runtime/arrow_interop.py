@@ -8,8 +8,9 @@ import pyarrow as pa
 
 from paimon_nb.format.types import DataField, from_arrow_schema
 from paimon_nb.format.types.arrow_from_outside import sound_table
-from paimon_nb.spark.runtime.jvm_bridge import collect_batches
-from paimon_nb.spark.types import from_spark_arrow, spark_schema, to_spark_arrow
+from paimon_nb.spark.runtime.jvm_bridge import collect_batches, has_bridge
+from paimon_nb.spark.types import from_spark_arrow, spark_schema, to_spark_arrow, with_microsecond_times
+from paimon_nb.spark.versions import has_time_type
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +28,15 @@ def from_arrow(spark: SparkSession, table: pa.Table, fields: Sequence[DataField]
         fields: their Paimon types; None: derived from the Arrow types.
     """
     fields = from_arrow_schema(table.schema) if fields is None else fields
-    return spark.createDataFrame(without_empty_batches(to_spark_arrow(table, fields)), schema=spark_schema(fields))
+    rows, schema = without_empty_batches(to_spark_arrow(table, fields)), spark_schema(fields)
+    if has_bridge(spark) or not has_time_type():
+        return spark.createDataFrame(rows, schema=schema)
+    # A server of Spark Connect reads each time of Arrow as TIME(6), and does not shorten it by itself.
+    wide = with_microsecond_times(schema)
+    frame = spark.createDataFrame(rows, schema=wide)
+    if wide == schema:
+        return frame
+    return frame.select(*(frame[i].cast(f.dataType).alias(f.name) for i, f in enumerate(schema.fields)))
 
 
 def without_empty_batches(table: pa.Table) -> pa.Table:

@@ -36,10 +36,20 @@ BLOCK_BYTES = 1 << 17
 
 
 def has_bridge(owner: DataFrame | SparkSession) -> bool:
-    """Whether a DataFrame or a session belongs to a JVM that this process talks to."""
-    if hasattr(owner, "_jdf"):
-        return True
-    return hasattr(owner, "_jvm") and owner._jvm is not None
+    """Whether a DataFrame or a session belongs to a JVM that this process talks to.
+
+    The class decides: since release 4.3 a DataFrame of Spark Connect takes every unknown attribute for a column.
+    """
+    if any(kind.__module__.startswith("pyspark.sql.connect.") for kind in type(owner).__mro__):
+        return False
+    return not isinstance(owner, _session_class()) or owner._jvm is not None
+
+
+@cache
+def _session_class() -> type[SparkSession]:
+    from pyspark.sql import SparkSession as ClassicSession
+
+    return ClassicSession
 
 
 def has_local_master(spark: SparkSession) -> bool:
@@ -88,6 +98,8 @@ def optimized_plan(frame: DataFrame) -> Plan:
 
 def explain_text(frame: DataFrame, mode: str) -> str:
     """What `EXPLAIN` prints for a DataFrame. Modes: simple, extended, codegen, cost, formatted."""
+    if not has_bridge(frame):
+        return str(cast("Any", frame)._explain_string(mode=mode)).strip()
     return str(jvm(frame.sparkSession).PythonSQLUtils.explainString(query_execution(frame), mode)).strip()
 
 
@@ -96,7 +108,7 @@ def collect_batches(frame: DataFrame) -> list[pa.RecordBatch] | None:
 
     `DataFrame.toArrow()` also casts them, which fails on a NULL VARIANT.
     """
-    if not hasattr(frame, "_collect_as_arrow"):
+    if not has_bridge(frame):
         return None
     collect = cast("Callable[..., list[pa.RecordBatch]]", frame._collect_as_arrow)
     return collect(empty_list_if_zero_records=False)

@@ -41,7 +41,7 @@ def source_with_package(name: str, source: type[DataSource]) -> type[DataSource]
         def initialOffset(self) -> Any:
             return self.reader.initialOffset()
 
-        def latestOffset(self) -> Any:
+        def latestOffset(self) -> Any:  # type: ignore[override]  # before release 4.3 Spark passes no arguments
             return self.reader.latestOffset()
 
         def partitions(self, start: Any, end: Any) -> Any:

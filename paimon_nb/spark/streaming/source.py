@@ -150,7 +150,7 @@ class TableStreamReader(DataSourceStreamReader):
             self._position = self._position or position
             return self._offset_json(position)
 
-    def latestOffset(self) -> dict[str, Any]:
+    def latestOffset(self) -> dict[str, Any]:  # type: ignore[override]  # before release 4.3 Spark passes no arguments
         """The end of the next micro-batch: at the latest snapshot, or before it if a limit is set."""
         with encode_raised_errors():
             if self.source.retries is not None:

@@ -110,7 +110,7 @@ def _reader_of(rows: Any) -> pa.RecordBatchReader:
     """Rows that are no reader yet, as a stream."""
     if hasattr(rows, "toArrow") and hasattr(rows, "mapInArrow"):  # a DataFrame of Spark
         return _reader_of_spark_frame(rows)
-    if hasattr(rows, "collect") and hasattr(rows, "collect_schema"):  # a LazyFrame of polars
+    if hasattr(type(rows), "collect") and hasattr(type(rows), "collect_schema"):  # a LazyFrame of polars
         rows = rows.collect()
     elif hasattr(rows, "scanner"):
         return _reader_of_dataset(rows)
