@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from paimon_nb.base.errors import UnsupportedFormat
-from paimon_nb.format.data.orc import UNITS_PER_SECOND, wide_range_converters
+from paimon_nb.format.data.orc_decoder import UNITS_PER_SECOND, wide_range_converters
 from paimon_nb.format.data.parquet_writer import nested_ids, shredded_maps
 from paimon_nb.format.data.schema_cast import offsets_keys_and_items, split_lists
 from paimon_nb.format.orc_library import require_pyorc

@@ -164,13 +164,15 @@ def _read_by_fastavro(container: Container, count: int, block: bytes) -> list[An
 
 def _read_orc(data: bytes, path: str) -> list[Any]:
     """Manifests of `manifest.format` = orc, which releases up to 1.3 could write."""
-    from paimon_nb.format.manifest import orc_process  # decoded in another process
+    from paimon_nb.format.data.orc_process import OrcFile
 
+    file = OrcFile(io.BytesIO(data), path, None)
     try:
-        rows: list[Any] = orc_process.ORC.read(data).to_pylist()
+        return [row for table in file.rows(None) for row in table.to_pylist()]
     except (ValueError, OverflowError) as error:
         raise CorruptFile(path, f"not readable as ORC ({error!s:.80})") from None
-    return rows
+    finally:
+        file.close()
 
 
 def _refuse_version(row: Any, known: int, path: str, what: str) -> None:

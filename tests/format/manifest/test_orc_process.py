@@ -12,7 +12,8 @@ import pytest
 from manifest_kit import ENTRIES
 
 from paimon_nb.base.errors import CorruptFile
-from paimon_nb.format.manifest import orc_process, read_manifest, write_manifest
+from paimon_nb.format.data import orc_process
+from paimon_nb.format.manifest import read_manifest, write_manifest
 from paimon_nb.fs.memory import MemoryFileIO
 
 HERE = Path(__file__).parent
@@ -22,9 +23,9 @@ JAVAS, ENDS_ARROW = HERE / "manifest-1.3.1.orc", HERE / "manifest-that-ends-arro
 @pytest.fixture
 def fresh():
     """No process yet, and none of this test's left behind."""
-    orc_process.ORC.close()
+    orc_process.POOL.close()
     yield
-    orc_process.ORC.close()
+    orc_process.POOL.close()
 
 
 def read(data):

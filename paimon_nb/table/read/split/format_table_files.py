@@ -95,7 +95,7 @@ def _columns_of_file(store: TableStore, path: str) -> pa.Schema:
     is_orc = file_format_of(store.options) == "orc"
     reader = (OrcReader if is_orc else ParquetReader)(store.fs, path, (), store.options)
     try:
-        return reader.file.schema if isinstance(reader, OrcReader) else reader.file.schema_arrow
+        return reader.schema if isinstance(reader, OrcReader) else reader.file.schema_arrow
     finally:
         reader.close()
 
