@@ -46,13 +46,13 @@ _READY = b"ready"
 _HEAD = struct.Struct("<cQ")
 _RANGE = struct.Struct("<QQQ")
 """File, first byte, bytes."""
-_CALL, _BYTES, _READ, _ROWS, _VALUE, _END, _ERROR, _GONE = b"c", b"b", b"r", b"t", b"v", b".", b"!", b"?"
+_CALL, _BYTES, _READ, _ROWS, _VALUE, _END, _ERROR, _UNKNOWN_FILE = b"c", b"b", b"r", b"t", b"v", b".", b"!", b"?"
 _MEMORY, _MEMORY_PER_BYTE = 2 << 30, 64
 """Address space that a decoding process may add to what it has at its start, plus that per byte of the file."""
 _CPU_SECONDS, _BYTES_PER_SECOND = 4, 1 << 20
 """CPU time for one call, and bytes of the file that may take another second."""
 _WALL_SECONDS = 600
-_MOST = max(1, min(4, os.cpu_count() or 1))
+_MAX_PROCESSES = max(1, min(4, os.cpu_count() or 1))
 """Processes at a time; each decodes one file at a time."""
 _KINDS = {c.__name__: c for c in (CorruptFile, OutOfMemory, UnsupportedFormat, EnvironmentError_, StoreError)}
 
@@ -92,7 +92,7 @@ class OrcFile:
     def close(self) -> None:
         process, self._process = self._process, None
         if process is not None:
-            process.forget(self._id)
+            process.release_file(self._id)
 
     def _replies(self, call: str, groups: list[int] | None, rows: int) -> Iterator[Any]:
         """The replies to one call; after a process ended, those that are missing from another one."""
@@ -101,7 +101,7 @@ class OrcFile:
         while True:
             try:
                 process = self._process_that_knows_it()
-                reply = process.ask(self._size, (self._id, stream, call, groups, rows, done))
+                reply = process.request(self._size, (self._id, stream, call, groups, rows, done))
                 failures = 0
             except ProcessEnded:
                 self._process, failures = None, failures + 1
@@ -119,7 +119,7 @@ class OrcFile:
         if self._process is None or self._process.ended:
             process = POOL.process()
             process.sources[self._id] = self._source
-            process.ask(self._size, (self._id, 0, "open", self._opening, 0, 0))
+            process.request(self._size, (self._id, 0, "open", self._opening, 0, 0))
             self._process = process
         return self._process
 
@@ -133,7 +133,7 @@ class _Process:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self._ended, self._owner = False, os.getpid()
-        self._forgotten: list[int] = []
+        self._released: list[int] = []
         self.sources: dict[int, Any] = {}
         """The open files, of which the process may ask for bytes whenever it is called: it reads ahead."""
         command = [sys.executable, "-c", f"from {__name__} import serve_orc_reads; serve_orc_reads()"]
@@ -158,7 +158,7 @@ class _Process:
         """Also after a fork: the pipes belong to the parent."""
         return self._ended or self._owner != os.getpid()
 
-    def ask(self, size: int, call: tuple[Any, ...]) -> Any:
+    def request(self, size: int, call: tuple[Any, ...]) -> Any:
         """The reply to one call: a table, a value, or `_END`. Raises ProcessEnded, and the errors of the file."""
         with self.lock:
             if self.ended:
@@ -167,9 +167,9 @@ class _Process:
             watch.daemon = True
             watch.start()
             kind, data = b"", b""
-            forgotten = [self._forgotten.pop() for _ in range(len(self._forgotten))]
+            released = [self._released.pop() for _ in range(len(self._released))]
             try:
-                _send(self._process.stdin, _CALL, pickle.dumps((size, os.environ.get("TZ"), forgotten, *call)))
+                _send(self._process.stdin, _CALL, pickle.dumps((size, os.environ.get("TZ"), released, *call)))
                 while (reply := _receive(self._process.stdout)) is not None and reply[0] == _READ:
                     _send(self._process.stdin, _BYTES, self._bytes_of(*_RANGE.unpack(reply[1])))
                 kind, data = reply or (b"", b"")
@@ -179,7 +179,7 @@ class _Process:
                 watch.cancel()
                 if not kind:  # ended or interrupted: the next call must not get this reply
                     self.end()
-        if not kind or kind == _GONE:
+        if not kind or kind == _UNKNOWN_FILE:
             raise ProcessEnded
         return _decoded(kind, data)
 
@@ -191,10 +191,10 @@ class _Process:
         source.seek(start)
         return bytes(source.read(length))
 
-    def forget(self, file: int) -> None:
+    def release_file(self, file: int) -> None:
         """Let the process close a file, with the next call."""
         self.sources.pop(file, None)
-        self._forgotten.append(file)
+        self._released.append(file)
 
     def end(self) -> None:
         self._ended = True
@@ -228,7 +228,7 @@ class _Pool:
         with self._lock:
             self._processes = [p for p in self._processes if not p.ended]
             found = next((p for p in self._processes if not p.lock.locked()), None)
-            if found is None and len(self._processes) < _MOST:
+            if found is None and len(self._processes) < _MAX_PROCESSES:
                 found = _Process()
                 self._processes.append(found)
             self._turn += 1
@@ -255,8 +255,8 @@ def serve_orc_reads() -> None:
     set_limits = _limits()
     parent.send(_VALUE, _READY)
     while True:
-        size, zone, forgotten, file, stream, call, groups, rows, done = pickle.loads(parent.calls.get())
-        for old in forgotten:
+        size, zone, released, file, stream, call, groups, rows, done = pickle.loads(parent.calls.get())
+        for old in released:
             open_files.pop(old, None)
         path = open_files[file][0].path if file in open_files else ""
         set_limits(size)
@@ -267,7 +267,7 @@ def serve_orc_reads() -> None:
                 open_files[file] = (OrcDecoder(_ParentFiles(parent, file, size), path, fields, legacy), {})
                 parent.send(_VALUE, b"true")
             elif file not in open_files:
-                parent.send(_GONE, b"")
+                parent.send(_UNKNOWN_FILE, b"")
             else:
                 _reply(parent, *open_files[file], (stream, call, groups, rows, done))
         except PaimonError as error:
