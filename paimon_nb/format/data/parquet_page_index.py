@@ -70,7 +70,9 @@ _footers = FileCache(64 << 20)
 _searched = FileCache(256 << 20)
 
 
-def find_rows_by_page_index(fs: FileIO, path: str, fields: Sequence[DataField], keep: RowFilter) -> pa.Table | None:
+def find_rows_by_page_index(
+    fs: FileIO, path: str, fields: Sequence[DataField], keep: RowFilter, row_count: int | None = None
+) -> pa.Table | None:
     """The rows that match the filter; None if the file's layout is not supported, and its reader must be used.
 
     Args:
@@ -80,7 +82,7 @@ def find_rows_by_page_index(fs: FileIO, path: str, fields: Sequence[DataField], 
         MissingFile, CorruptFile.
     """
     try:
-        footer = _cached_footer(fs, path)
+        footer = _cached_footer(fs, path, row_count)
         matching_positions = _matching_positions(fs, path, footer, fields, keep)
         if footer is None or matching_positions is None:
             return None
@@ -91,17 +93,19 @@ def find_rows_by_page_index(fs: FileIO, path: str, fields: Sequence[DataField], 
         return None  # its reader reports the error
 
 
-def has_rows_by_page_index(fs: FileIO, path: str, fields: Sequence[DataField], keep: RowFilter) -> bool:
+def has_rows_by_page_index(
+    fs: FileIO, path: str, fields: Sequence[DataField], keep: RowFilter, row_count: int | None = None
+) -> bool:
     """Whether rows match the filter; also True if the file's layout is not supported. `fields`: the filter's columns."""
     try:
-        matching_positions = _matching_positions(fs, path, _cached_footer(fs, path), fields, keep)
+        matching_positions = _matching_positions(fs, path, _cached_footer(fs, path, row_count), fields, keep)
     except BROKEN:
         return True
     return matching_positions is None or any(len(rows) for _, rows in matching_positions)
 
 
 def read_rows_by_page_index(
-    fs: FileIO, path: str, fields: Sequence[DataField], positions: Positions
+    fs: FileIO, path: str, fields: Sequence[DataField], positions: Positions, row_count: int | None = None
 ) -> pa.Table | None:
     """The rows at ascending positions; None if the file's layout is not supported or the rows are in too many places.
 
@@ -112,7 +116,7 @@ def read_rows_by_page_index(
         MissingFile, CorruptFile.
     """
     try:
-        footer = _cached_footer(fs, path)
+        footer = _cached_footer(fs, path, row_count)
         if footer is None:
             return None
         ends = np.cumsum([footer.metadata.row_group(g).num_rows for g in range(footer.metadata.num_row_groups)])
@@ -143,6 +147,11 @@ class _Footer:
     bounds: dict[str, list[Bounds]] = field(default_factory=dict)
     pages: dict[tuple[int, str], _Pages | None] = field(default_factory=dict)
     weight: int = 0
+
+    @cached_property
+    def rows(self) -> int:
+        """Rows of all row groups."""
+        return sum(self.metadata.row_group(g).num_rows for g in range(self.metadata.num_row_groups))
 
     @cached_property
     def tree(self) -> Struct:
@@ -208,9 +217,12 @@ class _LookupRows:
         return np.flatnonzero(to_numpy(mask)) + low
 
 
-def _cached_footer(fs: FileIO, path: str) -> _Footer | None:
-    """None: the footer is too large to parse here, or has columns that Arrow does not read unchanged."""
-    return _footers.get(fs, path, lambda: _read_footer(fs, path), lambda f: f.weight if f is not None else 64)
+def _cached_footer(fs: FileIO, path: str, row_count: int | None) -> _Footer | None:
+    """None: the footer is too large to parse here, or has columns that Arrow does not read unchanged, or other rows than the
+    manifest says.
+    """
+    found = _footers.get(fs, path, lambda: _read_footer(fs, path), lambda f: f.weight if f is not None else 64)
+    return found if found is None or row_count is None or found.rows == row_count else None
 
 
 def _read_footer(fs: FileIO, path: str) -> _Footer | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import pyarrow as pa
 
-from paimon_nb.base.errors import UnsupportedFormat
+from paimon_nb.base.errors import CorruptFile, UnsupportedFormat
 from paimon_nb.base.registry import LazyRegistry
 from paimon_nb.format.data.file_schema import BLOB_FORMAT, format_of, is_compacted_changelog
 from paimon_nb.format.data.parquet import ParquetReader
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from paimon_nb.options import TableOptions
 
 BATCH_ROWS = 1 << 16
+_WITH_DECLARED_ROWS = ("parquet", "orc", "avro")
 ROW_POSITION = "_ROW_POSITION"
 """int64: the position of a row in its file, from 0, as in deletion vectors."""
 
@@ -68,26 +69,55 @@ READERS: LazyRegistry[Callable[[FileIO, str, Sequence[DataField], TableOptions |
 )
 
 
-def open_data_file(fs: FileIO, path: str, fields: Sequence[DataField], options: TableOptions | None = None) -> Reader:
-    """Open a reader of the given columns; the caller closes it. Raises `MissingFile`, `CorruptFile`,
-    `UnsupportedFormat`.
+def open_data_file(
+    fs: FileIO,
+    path: str,
+    fields: Sequence[DataField],
+    options: TableOptions | None = None,
+    row_count: int | None = None,
+) -> Reader:
+    """Open a reader of the given columns; the caller closes it. `row_count`: that of the manifest, if there is one.
+
+    Raises:
+        MissingFile, CorruptFile, UnsupportedFormat.
     """
     try:
         _check_readable(path, fields)
-        return READERS.find(format_of(path))(_with_changelog_ranges(fs, path), path, fields, options)
+        reader = READERS.find(format_of(path))(_with_changelog_ranges(fs, path), path, fields, options)
     except BROKEN as error:
         raise broken_file(path, error) from None
+    return _with_checked_row_count(reader, path, row_count)
+
+
+def _with_checked_row_count(reader: Reader, path: str, row_count: int | None) -> Reader:
+    """The reader of a file with as many rows as its manifest says. Raises CorruptFile: others, none of which is decoded."""
+    if row_count is None:
+        return reader
+    try:
+        found = max(reader.num_rows, sum(reader.row_groups) if isinstance(reader, ParquetReader) else 0)
+        # Text files declare no number, and lines that are not rows are left out.
+        if found > row_count or (found < row_count and format_of(path) in _WITH_DECLARED_ROWS):
+            raise CorruptFile(path, f"it has {found:,} rows, where the manifest says {row_count:,}")
+    except BaseException:
+        reader.close()
+        raise
+    return reader
 
 
 def _open_columns(
-    fs: FileIO, path: str, fields: Sequence[DataField], columns: Sequence[str] | None, options: TableOptions | None
+    fs: FileIO,
+    path: str,
+    fields: Sequence[DataField],
+    columns: Sequence[str] | None,
+    options: TableOptions | None,
+    row_count: int | None = None,
 ) -> Reader:
     """A reader of some of a file's columns. CSV files have no names: their reader needs to know all columns."""
     if format_of(path) == "csv":
         from paimon_nb.format.data.csv_files import CsvReader
 
-        return CsvReader(fs, path, fields, options, columns)
-    return open_data_file(fs, path, _selected_fields(fields, columns), options)
+        return _with_checked_row_count(CsvReader(fs, path, fields, options, columns), path, row_count)
+    return open_data_file(fs, path, _selected_fields(fields, columns), options, row_count)
 
 
 def _with_changelog_ranges(fs: FileIO, path: str) -> FileIO:
@@ -129,6 +159,7 @@ def read_data_file(
     row_positions: bool = False,
     options: TableOptions | None = None,
     keep: RowFilter | None = None,
+    row_count: int | None = None,
 ) -> pa.Table:
     """The rows of a file in file order.
 
@@ -137,7 +168,8 @@ def read_data_file(
         row_positions: adds `ROW_POSITION` as the last column. options:
         the table's options; some define how values are stored (`orc.timestamp-ltz.legacy.type`). None: Paimon's
         defaults. keep: returns only the rows that match; if these are few, little more than its own columns is decoded.
-        Its columns must be among `columns`. Cannot be combined with `row_positions`.
+        Its columns must be among `columns`. Cannot be combined with `row_positions`. row_count: that of the manifest; a
+        file with other rows is refused before it is decoded.
 
     Raises:
         MissingFile, CorruptFile, UnsupportedFormat.
@@ -151,10 +183,10 @@ def read_data_file(
             and (keep.points or (keep.is_range and not fs.is_object_store))
             and format_of(path) == "parquet"
         ):
-            found = find_rows_by_page_index(_with_changelog_ranges(fs, path), path, selected, keep)
+            found = find_rows_by_page_index(_with_changelog_ranges(fs, path), path, selected, keep, row_count)
             if found is not None:
                 return found
-        reader = _open_columns(fs, path, fields, columns, options)
+        reader = _open_columns(fs, path, fields, columns, options, row_count)
         try:
             if keep is not None:
                 return reader.read_where(keep) if isinstance(reader, ParquetReader) else keep.apply(reader.read())
@@ -168,7 +200,9 @@ def read_data_file(
         raise broken_file(path, error) from None
 
 
-def may_have_rows(fs: FileIO, path: str, fields: Sequence[DataField], keep: RowFilter) -> bool:
+def may_have_rows(
+    fs: FileIO, path: str, fields: Sequence[DataField], keep: RowFilter, row_count: int | None = None
+) -> bool:
     """Whether a file contains rows that match the filter; also True if only reading the whole file can decide.
 
     Args:
@@ -181,7 +215,7 @@ def may_have_rows(fs: FileIO, path: str, fields: Sequence[DataField], keep: RowF
         if not keep.points or format_of(path) != "parquet":
             return True
         return has_rows_by_page_index(
-            _with_changelog_ranges(fs, path), path, _selected_fields(fields, keep.columns), keep
+            _with_changelog_ranges(fs, path), path, _selected_fields(fields, keep.columns), keep, row_count
         )
     except BROKEN as error:
         raise broken_file(path, error) from None
@@ -196,10 +230,11 @@ def iter_data_file(
     row_positions: bool = False,
     options: TableOptions | None = None,
     keep: RowFilter | None = None,
+    row_count: int | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """The same in batches of at most `rows` rows; about one batch of the file is in memory."""
     try:
-        reader = _open_columns(fs, path, fields, columns, options)
+        reader = _open_columns(fs, path, fields, columns, options, row_count)
         try:
             if keep is not None:
                 groups = reader.groups_with_matches(keep, rows) if isinstance(reader, ParquetReader) else None
@@ -228,6 +263,7 @@ def iter_rows_at(
     positions: np.ndarray,
     rows: int | None = None,
     options: TableOptions | None = None,
+    row_count: int | None = None,
 ) -> Iterator[pa.Table]:
     """The rows of a file at ascending positions; row groups (ORC: stripes) without such rows are not decoded.
 
@@ -241,11 +277,11 @@ def iter_rows_at(
         selected = _selected_fields(fields, columns)
         _check_readable(path, selected)
         if format_of(path) == "parquet" and not fs.is_object_store:
-            found = read_rows_by_page_index(fs, path, selected, positions)
+            found = read_rows_by_page_index(fs, path, selected, positions, row_count)
             if found is not None:
                 yield found
                 return
-        reader = _open_columns(fs, path, fields, columns, options)
+        reader = _open_columns(fs, path, fields, columns, options, row_count)
         try:
             sizes = reader.row_groups
             ends = np.cumsum(sizes)

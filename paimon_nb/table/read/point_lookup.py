@@ -176,4 +176,4 @@ class PointLookup:
             return True
         stored = self.store.schema_by_id(file.schema_id)
         path = self.store.data_path(partition, bucket, file)
-        return may_have_rows(self.store.fs, path, schema_and_system(stored), keep)
+        return may_have_rows(self.store.fs, path, schema_and_system(stored), keep, file.row_count)

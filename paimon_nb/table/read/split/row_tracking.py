@@ -80,7 +80,7 @@ def tracked_rows(store: TableStore, split: Split, columns: Sequence[str] | None 
     stored = stored_tracking_fields(file) if len(split.files) == 1 else ()
     path = store.data_path(split.partition, split.bucket, file)
     ids = (
-        read_data_file(store.fs, path, stored, options=store.options)
+        read_data_file(store.fs, path, stored, options=store.options, row_count=file.row_count)
         if stored
         else pa.table({"": pa.nulls(file.row_count)})
     )

@@ -557,7 +557,7 @@ class SplitFiles:
             path, columns = self.store.data_path(self.partition, self.bucket, file), [f.name for f in stored]
             fields_of_file = self._fields_of_file(schema, stored)
             found = iter_rows_at(
-                self.store.fs, path, fields_of_file, columns, positions, piece_rows, self.store.options
+                self.store.fs, path, fields_of_file, columns, positions, piece_rows, self.store.options, file.row_count
             )
         for rows in found:
             yield from self._with_values(file, self._as_requested(file, rows, stored, fields), fields)
@@ -611,7 +611,7 @@ class SplitFiles:
             ):  # the number of rows alone does not show that the file can be read
                 read_data_file(
                     self.store.fs, self.store.data_path(self.partition, self.bucket, file), schema.fields,
-                    [schema.fields[0].name], options=self.store.options,
+                    [schema.fields[0].name], options=self.store.options, row_count=file.row_count,
                 )  # fmt: skip
             for begin in range(0, file.row_count, piece_rows or max(file.row_count, 1)):
                 yield pa.table({"": pa.nulls(min(piece_rows or file.row_count, file.row_count - begin))})
@@ -620,9 +620,13 @@ class SplitFiles:
         fields, columns = self._fields_of_file(schema, stored), [f.name for f in stored]
         options = self.store.options
         if piece_rows is None or (early is not None and early.points):  # of one value there are few rows
-            yield read_data_file(self.store.fs, path, fields, columns, options=options, keep=early)
+            yield read_data_file(
+                self.store.fs, path, fields, columns, options=options, keep=early, row_count=file.row_count
+            )
             return
-        for batch in iter_data_file(self.store.fs, path, fields, columns, piece_rows, options=options, keep=early):
+        for batch in iter_data_file(
+            self.store.fs, path, fields, columns, piece_rows, options=options, keep=early, row_count=file.row_count
+        ):
             yield pa.Table.from_batches([batch])
 
 

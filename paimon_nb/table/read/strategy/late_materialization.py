@@ -125,7 +125,9 @@ def _search_file(
     keep = filter_on_file_columns(predicate, wide, stored)
     if keep is None:
         return None
-    reader = open_data_file(store.fs, store.data_path(split.partition, split.bucket, file), stored)
+    reader = open_data_file(
+        store.fs, store.data_path(split.partition, split.bucket, file), stored, row_count=file.row_count
+    )
     assert isinstance(reader, ParquetReader)
     opened.callback(reader.close)
     return _Hits(reader, stored, reader.find_matching(keep, hidden.get(file.file_name)), reader.num_rows)

@@ -221,7 +221,9 @@ def _read_columns(
     ids = {f.id for f in key_range}
     stored = [f for f in kv_columns(schema.fields) if f.id in ids]
     path = store.data_path(split.partition, split.bucket, file)
-    table = read_data_file(store.fs, path, kv_columns(schema.fields), [f.name for f in stored])
+    table = read_data_file(
+        store.fs, path, kv_columns(schema.fields), [f.name for f in stored], row_count=file.row_count
+    )
     return rows_as_read_fields(table, stored, key_range)
 
 

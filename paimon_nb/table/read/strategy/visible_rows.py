@@ -134,7 +134,7 @@ def _read_part(
     # A file that is older than all columns still has as many rows.
     stored = [f for f in schema.fields if f.id in ids] or readable_fields(schema)[:1]
     path = store.data_path(part.split.partition, part.split.bucket, part.file)
-    reader = open_data_file(store.fs, path, stored)
+    reader = open_data_file(store.fs, path, stored, row_count=part.file.row_count)
     assert isinstance(reader, ParquetReader)
     try:
         starts = np.cumsum([0, *reader.row_groups])

@@ -52,7 +52,7 @@ def _inspect_row_group_pruning(plan: ScanPlan, split: Split, file: DataFile) -> 
     stored = schema_and_system(store.schema_by_id(file.schema_id))
     path = store.data_path(split.partition, split.bucket, file)
     system = [SEQUENCE_FIELD] if store.has_keys else []
-    reader = open_data_file(store.fs, path, system or stored[:1], store.options)
+    reader = open_data_file(store.fs, path, system or stored[:1], store.options, file.row_count)
     try:
         sizes = reader.row_groups
         every = list(range(len(sizes)))

@@ -181,7 +181,9 @@ def _read_stored_rows(
             schema = store.schema_by_id(file.schema_id)
             path = store.data_path(split.partition, split.bucket, file)
             stored = schema_and_system(schema)
-            rows = read_data_file(store.fs, path, stored, row_positions=True, options=store.options)
+            rows = read_data_file(
+                store.fs, path, stored, row_positions=True, options=store.options, row_count=file.row_count
+            )
             positions = rows.column(ROW_POSITION)
             evolved = rows_as_read_fields(rows.drop_columns([ROW_POSITION]), stored, wide)
             found = filter_rows(predicate, evolved.append_column(ROW_POSITION, positions), store.schema.fields)

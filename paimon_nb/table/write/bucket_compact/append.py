@@ -180,7 +180,9 @@ def append_rows(
         stored = [f for f in held_here if file.write_cols is None or f.name in file.write_cols]
         ids = stored_tracking_fields(file) if tracked else ()
         columns = [f.name for f in (*stored, *ids)]
-        for batch in iter_data_file(store.fs, path, (*schema.fields, *ids), columns, options=store.options):
+        for batch in iter_data_file(
+            store.fs, path, (*schema.fields, *ids), columns, options=store.options, row_count=file.row_count
+        ):
             table = pa.Table.from_batches([batch])
             if tracked:
                 table = with_tracking(table, file, position)

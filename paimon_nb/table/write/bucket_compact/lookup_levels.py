@@ -81,7 +81,9 @@ class LookupLevels:
         path = store.data_path(self.partition, self.bucket, file)
         vector = self.vectors.of(file.file_name) if self.vectors is not None else None
         out, start = [], 0
-        for batch in iter_data_file(store.fs, path, in_file, [f.name for f in in_file], options=store.options):
+        for batch in iter_data_file(
+            store.fs, path, in_file, [f.name for f in in_file], options=store.options, row_count=file.row_count
+        ):
             table = in_kv_column_order(rows_as_read_fields(pa.Table.from_batches([batch]), in_file, present), store)
             hit = to_numpy(pc.is_in(key_ids(table, store.schema.key_fields), value_set=ids))
             if vector is not None:

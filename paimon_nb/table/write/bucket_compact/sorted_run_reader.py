@@ -61,7 +61,9 @@ def file_rows(
     path = store.data_path(partition, bucket, file)
     vector = vectors.of(file.file_name) if vectors else None
     position = 0
-    for batch in iter_data_file(store.fs, path, in_file, [f.name for f in in_file], rows, options=store.options):
+    for batch in iter_data_file(
+        store.fs, path, in_file, [f.name for f in in_file], rows, options=store.options, row_count=file.row_count
+    ):
         table = pa.Table.from_batches([batch])
         if vector is not None:
             alive = ~vector.mask(table.num_rows, position)

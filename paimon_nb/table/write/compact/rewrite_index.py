@@ -85,7 +85,7 @@ def _build_file_index(
     fields = kv_columns(schema.fields) if store.has_keys else schema.fields
     columns = list(dict.fromkeys(spec.column for spec in specs))
     path = store.data_path(partition, bucket, file)
-    for batch in iter_data_file(store.fs, path, fields, columns, options=store.options):
+    for batch in iter_data_file(store.fs, path, fields, columns, options=store.options, row_count=file.row_count):
         writer.add(pa.Table.from_batches([batch]))
     return writer.finish()
 
