@@ -14,6 +14,25 @@ T = TypeVar("T")
 _MISSING: Any = object()
 
 
+_MAX_DEPTH = 150
+"""Objects and lists inside each other. What is read from them, such as types, is read by functions that call themselves."""
+
+
+def _depth_exceeds(node: Any, limit: int) -> bool:
+    level, depth = [node] if isinstance(node, dict | list) else [], 0
+    while level:
+        depth += 1
+        if depth > limit:
+            return True
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, dict | list)
+        ]
+    return False
+
+
 class JsonObject:
     """A JSON object from a file, with typed access to its fields; all errors contain the file's path."""
 
@@ -23,6 +42,8 @@ class JsonObject:
             node = json.loads(data)
         except (ValueError, RecursionError) as error:
             raise CorruptFile(path, f"not JSON: {error}") from None
+        if _depth_exceeds(node, _MAX_DEPTH):
+            raise CorruptFile(path, f"more than {_MAX_DEPTH} objects and lists inside each other")
         self.node = self._require_object(node)
 
     @classmethod

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import paimon_nb
+from paimon_nb.base.errors import CorruptFile, PaimonError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,3 +68,54 @@ def run(code: str, tmp_path: Path, *arguments: object) -> subprocess.CompletedPr
     """Python code in a process of its own."""
     command = [sys.executable, "-c", code, str(tmp_path / "w"), *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_a_schema_with_deep_types_is_an_error(tmp_path: Path) -> None:
+    table_of(tmp_path, {"id": pa.array([1], pa.int32()), "v": ["a"]})
+    schema = tmp_path / "w/default.db/t/schema/schema-0"
+    node: Any = "INT"
+    for _ in range(400):
+        node = {"type": "ARRAY", "element": node}
+    stored = json.loads(schema.read_text())
+    stored["fields"][1]["type"] = node
+    schema.write_text(json.dumps(stored))
+
+    with pytest.raises(CorruptFile, match="inside each other"):
+        paimon_nb.connect(str(tmp_path / "w")).table("t").to_arrow()
+
+
+def test_a_deep_sql_type_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(PaimonError, match="inside each other"):
+        paimon_nb.connect(str(tmp_path / "w")).run(f"CREATE TABLE d (a {'ARRAY<' * 3000}INT{'>' * 3000})")
+
+
+@pytest.mark.parametrize("opening", ["[", '{"a":'])
+def test_a_deep_json_row_is_an_error(tmp_path: Path, opening: str) -> None:
+    target = table_of(
+        tmp_path, {"id": pa.array([1], pa.int32()), "v": ["a"]}, file_format="json", file_compression="none"
+    )
+    target.write_text('{"id":"1","v":' + opening * 200_000)
+
+    with pytest.raises(CorruptFile):
+        paimon_nb.connect(str(tmp_path / "w")).table("t").to_arrow()
+
+
+@pytest.mark.parametrize("kind", ["parquet", "orc", "avro", "csv", "json"])
+def test_texts_that_are_not_utf8_are_an_error(tmp_path: Path, kind: str) -> None:
+    """Arrow decodes such texts, and some call later raises what is not ours."""
+    texts = {"id": pa.array([1, 2], pa.int32()), "v": ["abcdef", "ghijkl"]}
+    target = table_of(tmp_path, texts, file_format=kind, file_compression="none")
+    if kind == "parquet":  # ours have checksums
+        import pyarrow.parquet as pq
+
+        pq.write_table(pa.table(texts), target, compression="none", write_statistics=False)
+    good = target.read_bytes()
+    target.write_bytes(good.replace(b"abcdef", b"ab\xff\xfeef"))
+    table = paimon_nb.connect(str(tmp_path / "w")).table("t")
+
+    for read in (table.to_arrow, lambda: table.to_arrow(where="v = 'ghijkl'"), lambda: table.to_arrow(where="id = 1")):
+        with pytest.raises(CorruptFile):
+            read()
+    table.append(pa.table(texts))
+    with pytest.raises(CorruptFile):
+        table.compact()

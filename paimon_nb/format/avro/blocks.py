@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from paimon_nb.format.avro.container import UNPACK
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -21,7 +23,7 @@ MAGIC = b"Obj\x01"
 BLOCK_BYTES = 64_000
 """Uncompressed bytes of a block; Java's default."""
 _SYNC = 16
-_MAX_BLOCK_BYTES = 1 << 31
+_MAX_BLOCK_BYTES = 1 << 30
 """Maximum uncompressed bytes of a block."""
 
 
@@ -34,6 +36,8 @@ class Blocks:
 
     def __init__(self, source: Any) -> None:
         self._source = source
+        self._size: int = source.seek(0, 2) or source.tell()
+        source.seek(0)
         if source.read(4) != MAGIC:
             raise ValueError("it does not start with Avro's magic bytes")
         header = self._read_header()
@@ -47,18 +51,25 @@ class Blocks:
 
     def counts(self) -> list[int]:
         """Number of records of each block. Decompresses nothing."""
-        return [count for count, _ in self._framed_blocks()]
+        return [count for count, _ in self._framed_blocks(skip=True)]
 
     def __iter__(self) -> Iterator[tuple[int, bytes]]:
         """Yield (number of records, uncompressed bytes) of each block, from the first one."""
         for count, packed in self._framed_blocks():
-            yield count, self._unpack(packed)
+            plain = self._unpack(packed, _MAX_BLOCK_BYTES)
+            if len(plain) > _MAX_BLOCK_BYTES:
+                raise ValueError(f"a block decompresses to more than {_MAX_BLOCK_BYTES >> 20} MB")
+            yield count, plain
 
-    def _framed_blocks(self) -> Iterator[tuple[int, bytes]]:
+    def _framed_blocks(self, skip: bool = False) -> Iterator[tuple[int, bytes]]:
+        """`skip`: without the bytes of the blocks, which are then not read."""
         self._source.seek(self._start)
         while first := self._source.read(1):
             count = self._read_long(first)
-            packed = self._read_exactly(self._read_long())
+            size = self._read_long()
+            packed = b"" if skip and self._has(size) else self._read_exactly(size)
+            if skip:
+                self._source.seek(size, 1)
             if self._read_exactly(_SYNC) != self._sync:
                 raise ValueError("the sync marker after a block is wrong")
             if count < 0:
@@ -76,8 +87,12 @@ class Blocks:
                 out[key] = self._read_exactly(self._read_long())
         return out
 
+    def _has(self, size: int) -> bool:
+        """Whether so many bytes follow."""
+        return 0 <= size <= self._size - self._source.tell()
+
     def _read_exactly(self, size: int) -> bytes:
-        data: bytes = self._source.read(size) if 0 <= size <= _MAX_BLOCK_BYTES else b""
+        data: bytes = self._source.read(size) if self._has(size) else b""
         if len(data) != size:
             raise ValueError("it is truncated, or contains a wrong length")
         return data
@@ -121,46 +136,6 @@ def zigzag_varint(number: int) -> bytes:
         zigzag >>= 7
     out.append(zigzag)
     return bytes(out)
-
-
-def _unpack_deflate(data: bytes) -> bytes:
-    return zlib.decompressobj(-15).decompress(data, _MAX_BLOCK_BYTES)
-
-
-def _unpack_snappy(data: bytes) -> bytes:
-    size = shift = 0
-    for byte in data[:5]:  # the plain length comes first
-        size |= (byte & 0x7F) << shift
-        shift += 7
-        if byte < 0x80:
-            break
-    if size > 64 * len(data):  # an element of two bytes decodes to at most 64
-        raise ValueError("a wrong length")
-    plain: bytes = pa.Codec("snappy").decompress(data[:-4], size, asbytes=True)
-    if zlib.crc32(plain).to_bytes(4, "big") != data[-4:]:
-        raise ValueError("a wrong checksum")
-    return plain
-
-
-def _unpack_zstandard(data: bytes) -> bytes:
-    import zstandard
-
-    # Java writes frames without a content size, so they are decompressed in chunks.
-    source = zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True)
-    parts: list[bytes] = []
-    while part := source.read(1 << 18):
-        parts.append(part)
-    return b"".join(parts)
-
-
-UNPACK: dict[str, Callable[[bytes], bytes]] = {
-    "null": lambda data: data,
-    "deflate": _unpack_deflate,
-    "snappy": _unpack_snappy,
-    "bzip2": bz2.decompress,
-    "xz": lzma.decompress,
-    "zstandard": _unpack_zstandard,
-}
 
 
 def _pack_deflate(data: bytes, level: int | None) -> bytes:

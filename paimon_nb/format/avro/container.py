@@ -70,9 +70,9 @@ def parse_container(data: bytes, path: str) -> Container:
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise CorruptFile(path, f"its Avro header is invalid ({error!s:.80})") from None
     codec = header.get("avro.codec", b"null").decode("ascii", "replace")
-    if codec not in _UNPACK:
+    if codec not in UNPACK:
         raise UnsupportedFormat(f"{path}: unknown Avro codec {codec!r:.40}", hint="rewrite it with zstd", feature=codec)
-    return Container(schema, tuple(_each_block(reader, _UNPACK[codec], sync, smallest)))
+    return Container(schema, tuple(_each_block(reader, UNPACK[codec], sync, smallest)))
 
 
 def uncompressed_container(data: bytes, path: str) -> bytes:
@@ -298,7 +298,7 @@ def _unpack_zstandard(data: bytes, limit: int) -> bytes:
     return b"".join(parts)
 
 
-_UNPACK: dict[str, Callable[[bytes, int], bytes]] = {
+UNPACK: dict[str, Callable[[bytes, int], bytes]] = {
     "null": _unpack_null,
     "deflate": _unpack_deflate,
     "snappy": _unpack_snappy,
@@ -306,6 +306,7 @@ _UNPACK: dict[str, Callable[[bytes, int], bytes]] = {
     "xz": _unpack_xz,
     "zstandard": _unpack_zstandard,
 }
+"""By codec: takes the compressed bytes and the maximum uncompressed size, which it exceeds by little if there is more."""
 
 
 def _pack_deflate(data: bytes) -> bytes:

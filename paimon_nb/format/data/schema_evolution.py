@@ -25,6 +25,8 @@ def to_logical_types(table: pa.Table, fields: Sequence[DataField], path: str) ->
     for f in fields:
         try:
             column = table.column(f.name)
+            if not pa.types.is_primitive(column.type):  # texts that are not UTF-8: Arrow reads them without a look
+                column.validate(full=True)
             if isinstance(f.type, Map) and is_shared_shredding(column):
                 columns.append(restore_map(column, f.type, table.field(f.name).metadata))
             else:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import bz2
 import re
 import zlib
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -35,18 +36,41 @@ def codec_of(compression: str, path: str = "") -> str:
     )  # fmt: skip
 
 
-def _decompress_zstd(data: bytes) -> bytes:
+def _decompress_zstd(data: bytes, limit: int) -> bytes:
+    parts, size = list[bytes](), 0
     with pa.CompressedInputStream(pa.BufferReader(data), "zstd") as stream:
-        return bytes(stream.read())
+        while size <= limit and (part := bytes(stream.read(1 << 20))):
+            parts.append(part)
+            size += len(part)
+    return b"".join(parts)
 
 
-def _decompress_gzip(data: bytes) -> bytes:
-    return zlib.decompress(data, 31)
+def _decompress_members(make: Callable[[], Any], data: bytes, limit: int) -> bytes:
+    """Files that are compressed one after the other, as Hadoop's writers may append."""
+    parts, size = list[bytes](), 0
+    while data and size <= limit:
+        member = make()
+        parts.append(member.decompress(data, limit + 1 - size))
+        size += len(parts[-1])
+        if not member.eof and size <= limit:
+            raise EOFError("it is truncated")
+        data = member.unused_data
+    return b"".join(parts)
 
 
-_DECODE: Mapping[str, Callable[[bytes], bytes]] = {
-    "none": bytes, "gzip": _decompress_gzip, "zstd": _decompress_zstd, "bzip2": bz2.decompress, "deflate": zlib.decompress,
+def _plain(data: bytes, limit: int) -> bytes:
+    del limit
+    return data
+
+
+_DECODE: Mapping[str, Callable[[bytes, int], bytes]] = {
+    "none": _plain, "zstd": _decompress_zstd,
+    "gzip": partial(_decompress_members, lambda: zlib.decompressobj(31)),
+    "bzip2": partial(_decompress_members, bz2.BZ2Decompressor),
+    "deflate": partial(_decompress_members, zlib.decompressobj),
 }  # fmt: skip
+_MIN_LIMIT, _EXPANSION = 1 << 28, 1100
+"""A text file decompresses to at most so many bytes, or so many times its size, whichever is more: gzip's limit is 1032 times."""
 
 
 class _Deflate:
@@ -101,7 +125,11 @@ def read_text(fs: FileIO, path: str) -> str:
         codec_of(extension, path)
     data = fs.read(path)
     try:
-        return _DECODE[codec](data).decode("utf-8-sig")
+        limit = max(_MIN_LIMIT, _EXPANSION * len(data))
+        text = _DECODE[codec](data, limit)
+        if len(text) > limit:
+            raise ValueError(f"it decompresses to more than {limit >> 20} MB")
+        return text.decode("utf-8-sig")
     except BROKEN as error:
         raise broken_file(path, error, "text") from None
 

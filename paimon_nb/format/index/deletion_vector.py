@@ -89,8 +89,10 @@ class DeletionVector:
     def mask(self, row_count: int, start: int = 0) -> npt.NDArray[np.bool_]:
         """bool of shape (row_count,): True where row `start + i` is deleted."""
         out = np.zeros(row_count, dtype=np.bool_)
-        rows = self.positions() - start
-        out[rows[(rows >= 0) & (rows < row_count)]] = True
+        for h, m in enumerate(self._maps):
+            begin, end = max(start - (h << 32), 0), min(start + row_count - (h << 32), 1 << 32)
+            if begin < end:  # no other positions are expanded: a few bytes may hold billions
+                out[roaring.positions(m & BitMap(range(begin, end))) + (h << 32) - start] = True
         return out
 
     def to_bytes(self, version: int = VectorVersion.V1) -> bytes:
@@ -163,18 +165,31 @@ def read_deletion_vectors(fs: FileIO, path: str, ranges: Iterable[DvRange]) -> d
         return {}
     data = fs.read(path)
     _check_file_version(data[:1], path)
-    return {r.data_file: parse_vector(_bytes_at(data, r.offset, r.length), r.length, path) for r in ranges}
+    vectors = {r.data_file: parse_vector(_bytes_at(data, r.offset, r.length), r.length, path) for r in ranges}
+    for r in ranges:
+        _check_cardinality(vectors[r.data_file], r.cardinality, path)
+    return vectors
 
 
-def read_deletion_vector(fs: FileIO, path: str, offset: int, length: int) -> DeletionVector:
-    """One vector of an index file, reading only its bytes.
+def _check_cardinality(vector: DeletionVector, cardinality: int | None, path: str) -> None:
+    """Raises CorruptFile: the vector holds other positions than the index manifest counted. None of them is expanded."""
+    if cardinality is not None and len(vector) != cardinality:
+        raise CorruptFile(path, f"a vector deletes {len(vector)} rows, where the index manifest says {cardinality}")
+
+
+def read_deletion_vector(
+    fs: FileIO, path: str, offset: int, length: int, cardinality: int | None = None
+) -> DeletionVector:
+    """One vector of an index file, reading only its bytes. `cardinality`: that of the index manifest, None if it has none.
 
     Raises: MissingFile. CorruptFile. NewerFormat.
     """
     with fs.open(path) as source:
         _check_file_version(source.read(1), path)
         source.seek(max(offset, 0))
-        return parse_vector(source.read(length + 8), length, path)
+        vector = parse_vector(source.read(max(length, 0) + 8), length, path)
+    _check_cardinality(vector, cardinality, path)
+    return vector
 
 
 def write_deletion_vectors(

@@ -61,6 +61,9 @@ _SPARK_SRIDS = {"0": "SRID:0", "3857": "EPSG:3857", "4326": DEFAULT_CRS}
 """The coordinate systems that Spark has, by its numbers."""
 
 
+_MAX_DEPTH = 100
+
+
 class TypeSyntaxError(FormatError):
     """The text is not a type. Facts: `text`, `start` (offset of the token in question)."""
 
@@ -156,7 +159,7 @@ class _Parser:
                 raise self._syntax_error(f"unexpected {text[position:].strip()[:1]!r}", position)
             self.tokens.append((match[0].strip(), match.end() - len(match[0].lstrip())))
             position = match.end()
-        self.at = 0
+        self.at = self._depth = 0
 
     def _is_named_parameter(self) -> bool:
         """Whether the next token is a parameter of a geospatial type."""
@@ -184,7 +187,11 @@ class _Parser:
             raise self._syntax_error(f"unexpected {self.peek()!r} after the type")
 
     def type(self) -> DataType:
+        self._depth += 1
+        if self._depth > _MAX_DEPTH:
+            raise self._syntax_error(f"more than {_MAX_DEPTH} types inside each other")
         bare = self._parse_type_without_null()
+        self._depth -= 1
         if self.take("NOT", "NULL"):
             return bare.with_nullable(False)
         self.take("NULL")

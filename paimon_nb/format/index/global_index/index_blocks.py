@@ -13,12 +13,15 @@ import pyarrow as pa
 
 from paimon_nb.base.errors import BadOptionValue, CorruptFile, UnsupportedFormat
 from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.format.file_errors import BROKEN, broken_file, is_out_of_memory
 from paimon_nb.format.index.global_index.index_keys import decode_varint, encode_varint
 
 if TYPE_CHECKING:
     from paimon_nb.fs import FileIO
 
 TRAILER_BYTES = 5
+_MAX_BLOCK_BYTES = 1 << 28
+"""Java's writers begin another block after 64 KB."""
 _NONE, _ZSTD, _LZ4 = 0, 1, 2
 _CODECS = {"none": _NONE, "zstd": _ZSTD, "lz4": _LZ4}
 _LZ4_SIZES = struct.Struct("<ii")
@@ -71,13 +74,17 @@ class IndexFileSource:
             )
         try:
             size, begin = decode_varint(data, 0)
+            if size > _MAX_BLOCK_BYTES:
+                raise ValueError(f"it would decompress to {size} bytes")
             if codec == _ZSTD:
                 return bytes(pa.Codec("zstd").decompress(data[begin:], decompressed_size=size, asbytes=True))
             packed, _ = _LZ4_SIZES.unpack_from(data, begin)
             begin += _LZ4_SIZES.size
             body = data[begin : begin + packed]
             return bytes(pa.Codec("lz4_raw").decompress(body, decompressed_size=size, asbytes=True))
-        except (pa.ArrowException, OSError, IndexError, struct.error) as error:
+        except BROKEN as error:
+            if is_out_of_memory(error):
+                raise broken_file(self.path, error) from None
             raise CorruptFile(self.path, f"a block cannot be decompressed ({error!s:.80})") from None
 
 

@@ -42,5 +42,5 @@ def row_ids_from_bytes(data: bytes, path: str) -> BitMap64:
     """Raises: CorruptFile: the bytes are not such a set; it names `path`."""
     try:
         return BitMap64.deserialize(data)
-    except (ValueError, MemoryError) as error:
+    except ValueError as error:
         raise CorruptFile(path, f"a set of row ids is broken ({error!s:.80})") from None

@@ -681,4 +681,4 @@ def schema_and_system(schema: TableSchema) -> tuple[DataField, ...]:
 
 def load_deletion_vector(store: TableStore, ref: DvRef) -> DeletionVector:
     """A data file's deleted positions. Raises `MissingFile`, `CorruptFile`."""
-    return read_deletion_vector(store.fs, ref.path, ref.offset, ref.length)
+    return read_deletion_vector(store.fs, ref.path, ref.offset, ref.length, ref.cardinality)
