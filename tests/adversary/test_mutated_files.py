@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
+import os
+import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
+from mutation_kit import KINDS
+from mutation_kit import run as run_mutations
 
 import paimon_nb
 from paimon_nb.base.errors import CorruptFile, PaimonError
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from paimon_nb.format.data import orc_process, read_data_file
+from paimon_nb.format.types import DataField, parse_type
+from paimon_nb.fs import LocalFileIO
 
 pytestmark = pytest.mark.unit
 
@@ -54,6 +60,30 @@ def test_each_byte_of_a_parquet_footer(tmp_path: Path) -> None:
     assert int(done.stdout) == 4 * (len(data) - 8 - footer)
 
 
+@pytest.mark.parametrize("part", range(2))
+def test_some_changed_files_of_each_kind(tmp_path: Path, part: int) -> None:
+    """Whatever the bytes of a file are: an answer or an error of ours, within 10 s of CPU and 2 GB."""
+    assert run_mutations(list(KINDS)[part::2], 0, 8, tmp_path) == []
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("kind", KINDS)
+def test_many_changed_files(tmp_path: Path, kind: str) -> None:
+    """20,000 of each kind, 1,000 a night, in turn; `PAIMON_NB_FUZZ=first:last` does others. Its number repeats a change."""
+    night = dt.date.today().toordinal() % 20
+    first, last = map(int, os.environ.get("PAIMON_NB_FUZZ", f"{1000 * night}:{1000 * night + 1000}").split(":"))
+    assert run_mutations([kind], first, last, tmp_path) == []
+
+
+FOUND: tuple[tuple[str, int], ...] = ()
+"""Changes that once ended the process, or raised an error that was not ours."""
+
+
+@pytest.mark.parametrize(("kind", "seed"), FOUND)
+def test_a_change_that_was_found(tmp_path: Path, kind: str, seed: int) -> None:
+    assert run_mutations([kind], seed, seed + 1, tmp_path) == []
+
+
 def table_of(tmp_path: Path, rows: dict[str, Any], **options: str) -> Path:
     """A table `t` of these rows; returns its only data file."""
     text = ", ".join(f"'{k.replace('_', '.')}' = '{v}'" for k, v in {"bucket": "-1", **options}.items())
@@ -68,6 +98,30 @@ def run(code: str, tmp_path: Path, *arguments: object) -> subprocess.CompletedPr
     """Python code in a process of its own."""
     command = [sys.executable, "-c", code, str(tmp_path / "w"), *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_orc_bytes_that_end_their_decoder_are_a_broken_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A length of theirs is beyond what was read, so it is what memory held before: with these, always something large.
+    monkeypatch.setenv("ARROW_DEFAULT_MEMORY_POOL", "system")
+    monkeypatch.setenv("MALLOC_PERTURB_", "11")
+    orc_process.POOL.close()
+    ends_arrow = tmp_path / "data-1.orc"
+    shutil.copy(Path(__file__).parents[1] / "format/manifest/manifest-that-ends-arrow.orc", ends_arrow)
+    columns = (
+        "_PARTITION BYTES",
+        "_BUCKET INT",
+        "_FILE ROW<_FILE_NAME STRING, _EXTRA_FILES ARRAY<STRING>, _MIN_KEY BYTES>",
+    )
+    fields = [DataField(i, *_name_and_type(text)) for i, text in enumerate(columns)]
+
+    with pytest.raises(CorruptFile, match=r"data-1\.orc is broken: not readable as ORC"):
+        read_data_file(LocalFileIO(), str(ends_arrow), fields)
+    orc_process.POOL.close()
+
+
+def _name_and_type(text: str) -> tuple[str, Any]:
+    name, _, of_type = text.partition(" ")
+    return name, parse_type(of_type)
 
 
 def test_a_schema_with_deep_types_is_an_error(tmp_path: Path) -> None:
