@@ -44,24 +44,22 @@ class OrcReader:
     """Reads an ORC file."""
 
     def __init__(self, file: Found) -> None:
-        from pyarrow import orc
+        from paimon_nb.format.data.orc_process import OrcFile
 
         self.how = "ORC"
         self.notes: list[str] = []
-        self._file = orc.ORCFile(file.path)
-        self.schema: pa.Schema = self._file.schema
+        # Broken bytes may end the process that decodes them, so another one does.
+        self._file = OrcFile(open(file.path, "rb"), str(file.path), None)  # noqa: SIM115
+        self.schema: pa.Schema = self._file.value("schema").schema
 
     def read(self, columns: Sequence[int]) -> pa.Table:
         import pyarrow as pa
 
-        selected = [self.schema.names[i] for i in columns]
-        if len(set(self.schema.names)) < len(self.schema.names) or any("." in n for n in selected):
-            return self._file.read().select(list(columns))
-        rows = self._file.read(columns=selected)
-        return pa.table([rows.column(n) for n in selected], names=selected)
+        empty = self.schema.empty_table().select(list(columns))
+        return pa.concat_tables([empty, *(rows.select(list(columns)) for rows in self._file.rows(None))])
 
     def count(self) -> int:
-        return int(self._file.nrows)
+        return int(self._file.value("num_rows"))
 
 
 class ArrowReader:

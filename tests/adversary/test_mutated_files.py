@@ -173,3 +173,14 @@ def test_texts_that_are_not_utf8_are_an_error(tmp_path: Path, kind: str) -> None
     table.append(pa.table(texts))
     with pytest.raises(CorruptFile):
         table.compact()
+
+
+def test_an_orc_file_that_ends_its_decoder_in_a_select(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ARROW_DEFAULT_MEMORY_POOL", "system")
+    monkeypatch.setenv("MALLOC_PERTURB_", "11")
+    orc_process.POOL.close()
+    shutil.copy(Path(__file__).parents[1] / "format/manifest/manifest-that-ends-arrow.orc", tmp_path / "a.orc")
+
+    with pytest.raises(PaimonError, match=r"a\.orc"):
+        paimon_nb.connect(str(tmp_path / "w")).run(f"SELECT * FROM '{tmp_path}/a.orc'").to_arrow()
+    orc_process.POOL.close()

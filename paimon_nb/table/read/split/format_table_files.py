@@ -5,6 +5,7 @@ The files may be those of other engines: names are compared ignoring case, and w
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -15,6 +16,7 @@ from paimon_nb.format.data.foreign_columns import stored_fields
 from paimon_nb.format.data.json_files import JsonReader
 from paimon_nb.format.data.line_files import LineReader
 from paimon_nb.format.data.orc import OrcReader
+from paimon_nb.format.data.orc_process import OrcFile
 from paimon_nb.format.data.parquet import ParquetReader
 from paimon_nb.format.data.schema_cast import without_columns
 from paimon_nb.format.data.schema_evolution import rows_as_read_fields
@@ -148,14 +150,15 @@ def _is_readable(store: TableStore, path: str, field: DataField) -> bool:
     kind = file_format_of(store.options)
     if kind not in _MAGIC:
         return kind == "json" and "do not fit" in str(_error_of(store, path, field))
-    from pyarrow import orc
     from pyarrow import parquet as pq
 
     try:
         there = stored_fields(_columns_of_file(store, path), [field], data_fields(store))
         with store.fs.open(path) as source:
-            file = orc.ORCFile(source) if kind == "orc" else pq.ParquetFile(source)
-            file.read(columns=[f.name for f, _ in there])
+            if kind == "orc":
+                deque(OrcFile(source, path, None).rows(None), maxlen=0)
+            else:
+                pq.ParquetFile(source).read(columns=[f.name for f, _ in there])
         return bool(there)
     except (pa.ArrowException, OSError, ValueError, CorruptFile):
         return False
