@@ -89,7 +89,7 @@ class Blocks:
 
     def _has(self, size: int) -> bool:
         """Whether so many bytes follow."""
-        return 0 <= size <= self._size - self._source.tell()
+        return bool(0 <= size <= self._size - self._source.tell())
 
     def _read_exactly(self, size: int) -> bytes:
         data: bytes = self._source.read(size) if self._has(size) else b""
