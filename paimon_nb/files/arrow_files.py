@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import SchemaMismatch, UnsupportedFormat
@@ -49,7 +50,7 @@ class OrcReader:
         self.how = "ORC"
         self.notes: list[str] = []
         # Broken bytes may end the process that decodes them, so another one does.
-        self._file = OrcFile(open(file.path, "rb"), str(file.path), None)  # noqa: SIM115
+        self._file = OrcFile(Path(file.path).open("rb"), str(file.path), None)  # noqa: SIM115
         self.schema: pa.Schema = self._file.value("schema").schema
 
     def read(self, columns: Sequence[int]) -> pa.Table:

@@ -93,11 +93,11 @@ def _add_snappy() -> None:
     from fastavro._read_py import BinaryDecoder  # type: ignore[attr-defined]
     from fastavro.read import BLOCK_READERS
 
-    from paimon_nb.format.avro.blocks import UNPACK
+    from paimon_nb.format.avro.container import MAX_PLAIN, UNPACK
 
     def read_block(stream: Any) -> io.BytesIO:
         decoder: Any = BinaryDecoder(stream)  # type: ignore[no-untyped-call]
-        return io.BytesIO(UNPACK["snappy"](decoder.read_bytes()))
+        return io.BytesIO(UNPACK["snappy"](decoder.read_bytes(), MAX_PLAIN))
 
     BLOCK_READERS["snappy"] = read_block
 
