@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from paimon_nb.base.errors import OutOfMemory, PaimonError, SourceUnavailable, UnsupportedFormat
+from paimon_nb.base.errors import CorruptFile, OutOfMemory, PaimonError, SourceUnavailable, UnsupportedFormat
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +26,8 @@ def library_errors(name: str, how: str) -> Iterator[None]:
     kind = how.split(",", 1)[0]
     try:
         yield
+    except CorruptFile as error:  # its hint speaks of snapshots, which a file has not
+        raise _broken(name, kind, ValueError(error.why)) from None
     except PaimonError:
         raise
     except MemoryError as error:

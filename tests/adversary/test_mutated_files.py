@@ -75,15 +75,6 @@ def test_many_changed_files(tmp_path: Path, kind: str) -> None:
     assert run_mutations([kind], first, last, tmp_path) == []
 
 
-FOUND: tuple[tuple[str, int], ...] = ()
-"""Changes that once ended the process, or raised an error that was not ours."""
-
-
-@pytest.mark.parametrize(("kind", "seed"), FOUND)
-def test_a_change_that_was_found(tmp_path: Path, kind: str, seed: int) -> None:
-    assert run_mutations([kind], seed, seed + 1, tmp_path) == []
-
-
 def table_of(tmp_path: Path, rows: dict[str, Any], **options: str) -> Path:
     """A table `t` of these rows; returns its only data file."""
     text = ", ".join(f"'{k.replace('_', '.')}' = '{v}'" for k, v in {"bucket": "-1", **options}.items())
