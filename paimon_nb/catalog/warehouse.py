@@ -371,6 +371,7 @@ class WarehouseCatalog(Catalog):
         if purge and dropped.trashed is not None:
             try:
                 fs.delete_tree(dropped.trashed)
+                _delete_empty_trash(fs, dropped.trashed)
             except (OSError, PaimonError) as error:  # the table is gone; only files remain
                 log.warning("%s: files remain in %s: %s", name, dropped.trashed, error)
         return dropped
@@ -381,6 +382,7 @@ class WarehouseCatalog(Catalog):
             fs = self._fs_for_paths(dropped.path)
             fs.delete_empty_dir(dropped.path)
             move_surely(fs, dropped.trashed, dropped.path)
+            _delete_empty_trash(fs, dropped.trashed)
         if dropped.schema is not None:
             self.metastore.add_table(name, dropped.schema)
 
@@ -608,3 +610,10 @@ def _may_keep_files(store: TableStore, schema: TableSchema) -> bool:
         and FORMAT_TABLE not in (latest.options.get("type"), schema.options.get("type"))
         and schema.options.get("path", store.root) == store.root
     )
+
+
+def _delete_empty_trash(fs: FileIO, trashed: str) -> None:
+    """Delete the directories above a table that is not in the trash any more, where nothing else is in them."""
+    database = posixpath.dirname(trashed)
+    if fs.delete_empty_dir(database):
+        fs.delete_empty_dir(posixpath.dirname(database))

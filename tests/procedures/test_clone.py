@@ -323,3 +323,21 @@ def test_java_reads_clones_and_copies(scene, shared):
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.stdout.splitlines()[-1] == f"SUMMARY {{'equal': {len(wanted)}}}", done.stdout + done.stderr[-2000:]
+
+
+def test_rows_that_others_write_into_a_new_clone_stay(tmp_path, monkeypatch):
+    """The target is visible before its rows are: its first commit must not replace what came in between."""
+    from paimon_nb.table.tables.copy import clone
+
+    wb = paimon_nb.connect(str(tmp_path))
+    wb.run("CREATE TABLE a (id INT) WITH ('bucket' = '-1'); INSERT INTO a VALUES (1)")
+    read_split = clone.read_split
+
+    def read_while_another_writes(*arguments):
+        if not paimon_nb.open_table(str(tmp_path / "default.db" / "b")).snapshots().num_rows:
+            paimon_nb.connect(str(tmp_path)).run("INSERT INTO b VALUES (2)")
+        return read_split(*arguments)
+
+    monkeypatch.setattr(clone, "read_split", read_while_another_writes)
+    wb.run("CALL sys.clone(`database` => 'default', `table` => 'a', target_database => 'default', target_table => 'b')")
+    assert sorted(wb.table("b").to_arrow().column("id").to_pylist()) == [1, 2]

@@ -73,6 +73,7 @@ def clone_rows(
 ) -> tuple[int, list[int]]:
     """Write the rows of the source's newest snapshot into the target, replacing the affected partitions (or the table).
 
+    In a target without a snapshot, such as a new one, rows stay that others have written into it meanwhile.
     The source may be written concurrently: one snapshot is read, and a newer one if that expires during the read.
     Nothing is visible before the commit; a failure leaves no files.
 
@@ -101,4 +102,6 @@ def _clone_rows(
             return 0, []
         messages = [replace(m, base_snapshot=newest.id if newest else None) for m in writing.prepare_commit()]
     dynamic = target.options.get(opt.DYNAMIC_PARTITION_OVERWRITE) and bool(target.schema.partition_keys)
-    return count, TableCommit(target).commit(messages, overwrite=Overwrite(dynamic=dynamic), expected_rows=count)
+    # Into a table without a snapshot: nothing is replaced, whatever others have written since.
+    scope = Overwrite(replaced_partitions=frozenset()) if newest is None else Overwrite(dynamic=dynamic)
+    return count, TableCommit(target).commit(messages, overwrite=scope, expected_rows=count)

@@ -176,7 +176,7 @@ def _rescale_real_buckets(store: TableStore, counts: Mapping[bytes, int]) -> tup
         raise
     read = plan.snapshot.id if plan.snapshot else None
     messages = [replace(m, base_snapshot=read) for m in messages]
-    return messages, Overwrite(read_snapshot=read, real_buckets_of=frozenset(counts))
+    return messages, Overwrite(read_snapshot=read, replaced_partitions=frozenset(counts))
 
 
 def _with_count(store: TableStore, count: int) -> TableStore:

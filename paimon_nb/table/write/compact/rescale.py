@@ -65,7 +65,7 @@ def rescale(
     read = plan.snapshot.id if plan.snapshot else None
     if postponed:  # rows that wait for a bucket still wait
         selected = frozenset(s.partition for s in plan.splits if partitions is None or partitions(s.partition))
-        scope = Overwrite(read_snapshot=read, real_buckets_of=selected)
+        scope = Overwrite(read_snapshot=read, replaced_partitions=selected)
     else:
         scope = Overwrite(dynamic=bool(store.schema.partition_keys), read_snapshot=read)
     target = store.with_buckets(count)

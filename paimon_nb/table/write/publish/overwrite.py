@@ -37,8 +37,9 @@ class Overwrite:
     dynamic: bool = False
     read_snapshot: int | None = None
     """Set if the new rows were computed from the table itself: exactly the files of this snapshot are replaced,"""
-    real_buckets_of: frozenset[bytes] | None = None
-    """Set for a rescale of a postponed table: exactly these partitions are replaced, without rows that wait for a bucket."""
+    replaced_partitions: frozenset[bytes] | None = None
+    """If set, exactly these partitions are replaced, without rows that wait for a bucket: by a rescale of a postponed table, or
+    none by a clone into a new table."""
 
 
 def overwrite_change(
@@ -46,7 +47,7 @@ def overwrite_change(
 ) -> Change:
     """The OVERWRITE snapshot on top of `latest`: DELETE the files in scope, ADD the new files. No changelog."""
     added = append_change(messages)
-    scope = overwrite.real_buckets_of
+    scope = overwrite.replaced_partitions
     if scope is not None:
         return _overwrite_files_change(
             store, latest, added, scope.__contains__, scope, overwrite.read_snapshot, postponed=False
