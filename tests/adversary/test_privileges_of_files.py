@@ -50,6 +50,7 @@ def test_data_files_are_not_placed_in_another_table(warehouse):
         warehouse.user.run(f"ALTER TABLE own.t SET ({root})")
 
 
+@pytest.mark.spark
 @pytest.mark.parametrize("place", ["data file", "users"])
 def test_a_descriptor_of_another_table_needs_select_there(warehouse, place):
     user, root = warehouse.user, warehouse.root

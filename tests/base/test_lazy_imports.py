@@ -27,9 +27,9 @@ wb.table("t").append(pa.table({{"k": [1]}}))
     look = f"""
 import sys, paimon_nb
 paimon_nb.open_table({str(tmp_path / "default.db" / "t")!r}).files()
-rows = ["table.scan.read.split_reader", "table.scan.predicate", "table.merge", "format.data.read", "format.index"]
+rows = ["table.read.split.split_reader", "table.read.predicate", "table.lsm.merge", "format.data.read", "format.index"]
 heavy = ["pyarrow.compute", "pyarrow.parquet", "pyarrow.orc", "pyarrow.fs", "pyroaring", "numpy.ma", "pandas"]
-others = [f"table.system.{{s}}" for s in paimon_nb.table.tables.system.SYSTEM_TABLES if s != "files"]
+others = [f"table.tables.system.{{s}}" for s in paimon_nb.table.tables.system.SYSTEM_TABLES if s != "files"]
 print([m for m in [*(f"paimon_nb.{{r}}" for r in (*rows, *others)), *heavy] if m in sys.modules])
 """
     subprocess.run([sys.executable, "-c", make], check=True)
@@ -41,7 +41,7 @@ def test_a_question_loads_no_rules_of_writing(tmp_path):
     ask = f"""
 import sys, paimon_nb
 wb = paimon_nb.connect({str(tmp_path)!r})
-writing = ["catalog.schema_validation", "table.iceberg", "table.maintenance", "table.stream", "table.vector_search"]
+writing = ["catalog.schema_validation", "table.write.iceberg", "table.write.maintenance", "table.read.stream", "table.read.vector_search"]
 late = [m for m in [*(f"paimon_nb.{{w}}" for w in writing), "pyarrow.compute", "pyarrow.parquet"] if m in sys.modules]
 wb.run("SHOW TABLES")
 print(late, [w for w in writing if f"paimon_nb.{{w}}" in sys.modules])

@@ -227,6 +227,8 @@ def test_the_kernel_keeps_a_bounded_number_of_rows() -> None:
     assert GridSource(Result("rows"), wide, complete=False).max_rows == MAX_CELLS // 1000
 
 
+@pytest.mark.spark
+@pytest.mark.usefixtures("spark")
 @pytest.mark.parametrize(
     "column",
     [

@@ -104,7 +104,9 @@ def test_too_many_rows_are_noticed_in_the_smallest_file(tmp_path, monkeypatch):
     looked = []
     monkeypatch.setattr(searching, "_thread_count", lambda _files: 1)
     own = searching.open_data_file
-    monkeypatch.setattr(searching, "open_data_file", lambda fs, path, *a: looked.append(path) or own(fs, path, *a))
+    monkeypatch.setattr(
+        searching, "open_data_file", lambda fs, path, *a, **k: looked.append(path) or own(fs, path, *a, **k)
+    )
     assert read_by_late_materialization(chosen, chosen.plan.splits) is None
     smallest = min(chosen.plan.splits[0].files, key=lambda f: f.row_count)
     assert looked[0].endswith(smallest.file_name)

@@ -63,7 +63,9 @@ def test_a_small_commit_sorts_nothing_anew_and_reads_only_its_own_file(tmp_path,
     table.upsert(pa.table({"k": [5, 6, 99_999], "v": pa.array([1, 1, 1], pa.int32())}))
     read, plan = [], plan_scan(table.store)
     own = superseded_rows.read_data_file
-    monkeypatch.setattr(superseded_rows, "read_data_file", lambda fs, path, *a: read.append(path) or own(fs, path, *a))
+    monkeypatch.setattr(
+        superseded_rows, "read_data_file", lambda fs, path, *a, **k: read.append(path) or own(fs, path, *a, **k)
+    )
     monkeypatch.setattr(superseded_rows, "_superseded_by_merge", None)
     found = hidden_rows_of(plan.store, plan.splits).rows
     newest = max(plan.files, key=lambda f: f.min_sequence)

@@ -21,7 +21,6 @@ from paimon_nb.base.errors import (
 from paimon_nb.base.identifier import quote
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.registry import nearest_known_name
-from paimon_nb.catalog.schema_validation import check_schema
 from paimon_nb.options import validate_table_options
 from paimon_nb.options.spelling import check_no_misspelled_options
 from paimon_nb.session.query.computed_columns import computed_columns
@@ -385,6 +384,8 @@ class _Checker:
             return
         schema = new_table_schema(definition)
         validate_table_options(schema.options)
+        from paimon_nb.catalog.schema_validation import check_schema  # loads the rules of writing
+
         check_schema(schema)
 
     def _check_call(self, call: Call) -> None:
