@@ -29,6 +29,7 @@ def run(kind: str, seconds: float, seed: int, tmp_path: Path, request: pytest.Fi
     assert report["acknowledged rows"] > 0
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("kind", "seconds"), [("filesystem", 8), ("jdbc", 6), ("s3", 6)])
 def test_a_crowd(kind, seconds, tmp_path, request):
     run(kind, seconds, 1, tmp_path, request)

@@ -198,7 +198,8 @@ def test_tables_of_others_are_told_and_never_touched(catalog, tmp_path):
             act()
     with pytest.raises(UnsupportedOperation, match="logs, seen"):
         catalog.drop_database("d", cascade=True)
-    assert sorted(e.tableName for e in catalog.metastore.entries("d")) == ["logs", "seen"]
+    assert sorted(e.tableName for e in catalog.metastore.entries("d")) == ["logs", "seen", "t"]
+    assert catalog.table(T).schema.names == schema().names
 
 
 def test_a_location_makes_an_external_table(options, catalog, tmp_path):

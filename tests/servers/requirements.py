@@ -44,7 +44,7 @@ FOLDERS = {"mariadb": ("usr/sbin", "usr/local/sbin", "usr/libexec"), "postgresql
 JARS = {
     "kafka": "kafka-4.1.0",
     "hive-4": "hive-4.0.1",
-    "hdfs": "hdfs-3.4.2",
+    "hdfs": "hdfs-3.5.0",
     "paimon-rest": "paimon-rest-1.3.1",
     "iceberg-rest": "iceberg-rest-1.10.0",
 }

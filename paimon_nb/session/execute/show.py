@@ -203,6 +203,7 @@ def _show_properties(context: StatementContext, statement: Show) -> Result:
 def _show_functions(context: StatementContext, statement: Show) -> Result:
     """SHOW FUNCTIONS with our LIKE: Spark's LIKE has no %, and takes a name instead of a pattern."""
     from paimon_nb.spark.errors import spark_errors
+    from paimon_nb.spark.runtime.flink_json import FLINK_JSON
     from paimon_nb.spark.write.bucket_function import BUCKET_FUNCTIONS
 
     scope = statement.text.split()[1].upper()
@@ -214,7 +215,8 @@ def _show_functions(context: StatementContext, statement: Show) -> Result:
     stored = [] if scope == "SYSTEM" else [f"{database}.{name}" for name in names]
     with spark_errors(context.text, statement.span):
         listed = context.session.spark.sql(f"SHOW {'' if scope == 'FUNCTIONS' else scope} FUNCTIONS").collect()
-    return rows_result({"function": _matching_names([*(r[0] for r in listed), *stored], statement)})
+    own = [r[0] for r in listed if r[0] != FLINK_JSON]  # made by this package for a query
+    return rows_result({"function": _matching_names([*own, *stored], statement)})
 
 
 def _show_table_extended(context: StatementContext, statement: Show) -> Result:

@@ -19,7 +19,7 @@ from paimon_nb.session.query.local.sources import Source, open_source, scan_sql
 from paimon_nb.session.query.local.translate import Translator
 from paimon_nb.session.query.local.translation import NamedQuery, Parts, Translation
 from paimon_nb.session.query.local.views import find_query_of_view
-from paimon_nb.session.query.local_select import try_local_select
+from paimon_nb.session.query.local_select import means_frame, try_local_select
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -95,7 +95,8 @@ def local_answer(
     except PaimonError:
         return None  # Spark's path raises it again, with its position
     for scan, _ in prepared.scans:
-        note_shadowed_frame(session, scan.table)
+        if not means_frame(session, scan.table):
+            note_shadowed_frame(session, scan.table)
     return found
 
 
