@@ -254,4 +254,9 @@ def _names_of(tree: Select, sources: Sequence[Source]) -> Names | None:
 def _may_be_no_column(node: Column) -> bool:
     """Whether a name can be a keyword, a metadata column or a longer path, which no list of columns has."""
     first = node.parts[0]
-    return len(node.parts) > 2 or first.upper() in _WORDS or first.lower().startswith(_METADATA)
+    return (
+        len(node.parts) > 2
+        or first.upper() in _WORDS
+        or first.lower().startswith(_METADATA)
+        or node.parts[-1].lower().startswith(_METADATA)
+    )

@@ -220,7 +220,7 @@ def note_shadowed_frame(session: Session, ref: TableRef) -> None:
     if ref.file or len(ref.parts) != 1 or ref.function is not None:
         return
     value = session.frames(ref.parts[0])
-    if value is not None and is_frame(value):
+    if value is not None and is_frame(value) and session.exists(ref.parts):
         session.note(
             f"{ref.parts[0]} is a table and a Python variable; the table was read. Rename the variable to query it"
         )

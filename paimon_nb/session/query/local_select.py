@@ -117,8 +117,7 @@ def try_local_select(session: Session, query: Query) -> Rows | None:
         return None  # Spark's path raises it again, with its position
     if source is None or answer is None or rows is None:
         return None
-    if not means_frame(session, query.tables[0]):
-        note_shadowed_frame(session, query.tables[0])
+    note_shadowed_frame(session, query.tables[0])
     return answer.result_of(rows)
 
 

@@ -12,14 +12,13 @@ from paimon_nb.base.identifier import quote
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.types import DataField
 from paimon_nb.session.query.engine_choice import ENGINE, LOCAL, MAX_BYTES, SPARK, max_bytes
-from paimon_nb.session.query.frames_and_files import note_shadowed_frame
 from paimon_nb.session.query.local import engine
 from paimon_nb.session.query.local.not_local import NotLocal
 from paimon_nb.session.query.local.sources import Source, open_source, scan_sql
 from paimon_nb.session.query.local.translate import Translator
 from paimon_nb.session.query.local.translation import NamedQuery, Parts, Translation
 from paimon_nb.session.query.local.views import find_query_of_view
-from paimon_nb.session.query.local_select import means_frame, try_local_select
+from paimon_nb.session.query.local_select import try_local_select
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -94,9 +93,6 @@ def local_answer(
         raise  # the same for any engine, and without a position
     except PaimonError:
         return None  # Spark's path raises it again, with its position
-    for scan, _ in prepared.scans:
-        if not means_frame(session, scan.table):
-            note_shadowed_frame(session, scan.table)
     return found
 
 
