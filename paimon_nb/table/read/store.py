@@ -545,7 +545,8 @@ class TableStore:
         def declared() -> list[str]:
             stored = [] if self.is_format_table else self.schemas.all()
             options = [self.options, *(TableOptions(schema.options) for schema in stored)]
-            return [root for o in options for root in o.names(opt.DATA_FILE_EXTERNAL_PATHS)]
+            indexes = (o.get(opt.GLOBAL_INDEX_EXTERNAL_PATH) for o in options)
+            return [root for o in options for root in o.names(opt.DATA_FILE_EXTERNAL_PATHS)] + [i for i in indexes if i]
 
         return ExternalFiles(self.fs, self.root, self.name, declared)
 

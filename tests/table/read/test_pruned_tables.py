@@ -124,7 +124,7 @@ def random_table(seed: int) -> TableStore:
     if keyed:
         options["merge-engine"] = "deduplicate" if kind == "keyed-vectors" else kind
     if kind == "aggregation":
-        options |= {"fields.b.aggregate-function": "sum", "fields.i.aggregate-function": "max"}
+        options |= {"fields.b.aggregate-function": "min", "fields.i.aggregate-function": "max"}
         options |= {"fields.default-aggregate-function": "last_value"}
     if "vectors" in kind:
         options["deletion-vectors.enabled"] = "true"
