@@ -575,7 +575,13 @@ class Catalog(ABC):
 
 
 def undo_after(error: BaseException, failure: str, undo: Callable[[], object]) -> None:
-    """Undo a part of a statement that failed with `error`. If that fails, too, the error's hint says so."""
+    """Undo a part of a statement that failed. If that fails, too, the error's hint says so.
+
+    Args:
+        error: why the statement failed.
+        failure: what to say if undoing fails.
+        undo: undoes the part.
+    """
     try:
         undo()
     except Exception as second:

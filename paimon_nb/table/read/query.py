@@ -445,7 +445,7 @@ class TableQuery:
             The number of rows.
 
         Examples:
-            >>> t.select().where("state = 'new'").count()
+            >>> t.select("state").where("state = 'new'").count()
             2
         """
         plan = self._plan_scan()
