@@ -46,7 +46,7 @@ def test_the_explorer_shows_columns_and_options(plain_files: Shell) -> None:
         "    id  INT",
         "    dt  STRING",
         "  schemas (1)",
-        "  options (2)",
+        "  options (4)",
     ]
 
 
