@@ -380,24 +380,19 @@ class SnapshotDirectory:
     ) -> Published:
         """Publish `snapshot` if no other commit has published its id.
 
-        Only `put_if_absent` decides. `exists()` must not: two processes can both see that the file is absent.
+        Only `put_if_absent` decides. `exists()` must not: two processes can both see that the file is absent. The caller looks
+        afterwards whether its id was free because others removed snapshots (`was_overtaken`).
 
         Args:
             snapshot: the snapshot.
             named: paths of files that it references and that may not be durable yet. They are synced before the snapshot
                 is visible.
-            base: the previous snapshot. If a rollback or a fast-forward removed it in the meantime, its manifests are
-                deleted: the snapshot is withdrawn, and the commit has lost. Not checked on object stores.
+            base: the previous snapshot, for a catalog server.
             statistics: what the commit changes in each partition, for a catalog server.
         """
         path = self.path(snapshot.id)
         try:
             if self.fs.sync_and_put_if_absent(named, path, snapshot.to_json()):
-                # On an object store the look would be one more request of each commit.
-                if base is not None and not self.fs.is_object_store and self._is_rolled_back(base):
-                    self.delete(snapshot.id)
-                    self.invalidate_cache()
-                    return Published.LOST
                 self._newest_seen = snapshot.id
                 return Published.WON
         except (OSError, StoreError):
@@ -406,18 +401,6 @@ class SnapshotDirectory:
                 return self._already_published(snapshot)
             raise
         return self._already_published(snapshot) if self.is_same_commit(snapshot) else Published.LOST
-
-    def _is_rolled_back(self, base: Snapshot) -> bool:
-        """Whether the snapshot that a new one was built on was removed or replaced, other than by expiry.
-
-        Rollback removes snapshots before it looks for newer ones and deletes files, so one of the two sees the other.
-        Expiry removes the oldest first: a snapshot that is gone while older ones are there did not expire.
-        """
-        path = self.path(base.id)
-        try:
-            return not self._is_commit_at(path, base)
-        except MissingFile:
-            return any(i < base.id for i in self.ids())
 
     def _already_published(self, snapshot: Snapshot) -> Published:
         """It is there although an error was reported, perhaps before the directory was looked at again."""

@@ -51,6 +51,7 @@ from paimon_nb.table.read.live_files import index_entries, live_entries, merge_e
 from paimon_nb.table.read.store import in_threads_on_object_store
 from paimon_nb.table.write.publish.changes import HASH, Change
 from paimon_nb.table.write.publish.conflict_check import check_conflicts
+from paimon_nb.table.write.publish.overtaken import was_overtaken
 from paimon_nb.table.write.publish.partition_changes import partition_changes
 
 if TYPE_CHECKING:
@@ -436,21 +437,26 @@ def try_commit(
         except Exception as unclear:
             error = unclear
 
-    def base_was_removed() -> bool:
-        return published is Published.WON and store.versions is None and _base_was_removed(store, first.base)
+    def overtaken() -> bool:
+        # A catalog server publishes only what follows its newest snapshot.
+        return store.versions is None and was_overtaken(store, first.base, first.snapshot)
 
-    replaced, removed, _ = in_threads_on_object_store(
-        store.fs,
-        lambda: _replaced_error(store),
-        base_was_removed,
-        lambda: store.snapshots.write_latest_hint(newest.snapshot.id),
-    )
-    if replaced is not None or removed:
+    def write_hint() -> None:
+        store.snapshots.write_latest_hint(newest.snapshot.id)
+
+    if store.fs.is_object_store:
+        replaced, lost, _ = in_threads_on_object_store(store.fs, lambda: _replaced_error(store), overtaken, write_hint)
+    else:
+        replaced, lost = _replaced_error(store), overtaken()
+        if replaced is None and not lost:  # the hint of a snapshot that does not belong there would lead readers to it
+            write_hint()
+    if replaced is not None or lost:
         _take_back(store, second)
         store.snapshots.delete(first.snapshot.id)
+        if store.fs.is_object_store:
+            store.snapshots.delete_hints()
         first.writer.delete_written()
         if replaced is not None:
-            store.snapshots.delete_hints()
             raise replaced
         return CommitOutcome(Published.LOST, first.snapshot)
     return CommitOutcome(published, first.snapshot, second.snapshot if newest is second is not None else None, error)
@@ -490,21 +496,6 @@ def _take_back(store: TableStore, prepared: PreparedSnapshot | None) -> None:
     if prepared is not None and store.snapshots.is_same_commit(prepared.snapshot):
         store.snapshots.delete(prepared.snapshot.id)
         _discard(prepared)
-
-
-def _base_was_removed(store: TableStore, base: Snapshot | None) -> bool:
-    """Whether a rollback or fast-forward removed the base snapshot, and its files, while ours was published.
-
-    Our id was free then, but the snapshot is unreadable. An expired base is different: it leaves no older snapshots.
-    """
-    try:
-        return (
-            base is not None
-            and not store.snapshots.is_same_commit(base)
-            and any(i <= base.id for i in store.snapshots.ids())
-        )
-    except (OSError, StoreError):
-        return False  # ours is published: a failed check must not look like a failed commit
 
 
 def _paths_new_in_snapshot(store: TableStore, change: Change, writer: ManifestWriter) -> Iterator[str]:
