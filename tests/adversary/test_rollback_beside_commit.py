@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 import paimon_nb
+from paimon_nb.base.errors import TableReplaced
 from paimon_nb.format.snapshot import SnapshotDirectory
 
 if TYPE_CHECKING:
@@ -138,3 +139,30 @@ def test_a_commit_whose_id_others_took_and_expired(tmp_path, monkeypatch, first,
     assert snapshots(tmp_path)[-1:] == made
     table.append(rows(11))
     assert ids(tmp_path) == [*expected, 11]
+
+
+@pytest.mark.parametrize("added", ["w INT", None], ids=["another column", "no column"])
+def test_a_fast_forward_takes_the_schema_of_a_writer_away(tmp_path, monkeypatch, added):
+    """The branch began at the newest snapshot, so the writer's base is still there; its schema is gone, or another one."""
+    wb = paimon_nb.connect(str(tmp_path))
+    wb.run("CREATE TABLE t (id INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '1')")
+    wb.table("t").append(rows(1))
+    wb.run("CALL sys.create_tag('t', 'x')")
+    wb.run("CALL sys.create_branch('t', 'b', 'x')")
+    wb.run("ALTER TABLE t ADD COLUMN v INT")
+    table = wb.table("t")
+
+    def others() -> None:
+        other = paimon_nb.connect(str(tmp_path))
+        other.run("CALL sys.fast_forward('t', 'b')")
+        if added:
+            other.run(f"ALTER TABLE t ADD COLUMN {added}")
+
+    before_next_publish(monkeypatch, others)
+    with pytest.raises(TableReplaced, match="fast-forward"):
+        table.append(pa.table({"id": pa.array([2], pa.int32()), "v": pa.array([5], pa.int32())}))
+    assert ids(tmp_path) == [1]
+    with pytest.raises(TableReplaced, match="fast-forward"):
+        table.append(pa.table({"id": pa.array([3], pa.int32()), "v": pa.array([5], pa.int32())}))
+    wb.table("t").append(rows(4))
+    assert ids(tmp_path) == [1, 4]

@@ -323,7 +323,8 @@ _NAME = re.compile(r"schema-(\d{1,18})")
 
 
 class SchemaDirectory:
-    """`<branch root>/schema/schema-<n>`; versions start at 0 without gaps and never change, so each is read once."""
+    """`<branch root>/schema/schema-<n>`; versions start at 0 without gaps. Only a fast-forward changes them, so each is
+    read once."""
 
     def __init__(self, fs: FileIO, branch_root: str) -> None:
         self.fs, self.root = fs, posixpath.join(branch_root, "schema")
@@ -386,6 +387,12 @@ class SchemaDirectory:
         held = self._read.get(schema_id)
         own, following = self.paths_of_newest(schema_id)
         return held is not None and found[own] == held[0] and found[following] is None
+
+    def get_again(self, schema_id: int) -> TableSchema | None:
+        """The version as it is stored now; None if it is gone. A fast-forward replaces versions."""
+        path = self.path(schema_id)
+        (data,) = self.fs.read_each([path])
+        return None if data is None else TableSchema.from_json(data, path)
 
     def all(self) -> list[TableSchema]:
         return [self.get(i) for i in self.ids()]

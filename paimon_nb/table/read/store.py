@@ -342,6 +342,19 @@ class TableStore:
         now = _read_if_present(self.fs, self._first_schema_path)
         if self.first_schema and (now or b"") != self.first_schema:
             raise self._replaced_error(now)
+        self.check_schema_unchanged()
+
+    def check_schema_unchanged(self) -> None:
+        """Raise TableReplaced if the schema that was opened is gone: files that name it could not be read."""
+        if self.schema.id == 0:
+            return  # `check_identity` looks at it
+        now = self.schemas.get_again(self.schema.id)
+        if now is None or now.fields != self.schema.fields:
+            raise TableReplaced(
+                f"{self.name}: a fast-forward replaced the schema since the table was opened; nothing was changed",
+                hint="open the table again; write uncommitted rows again",
+                path=self.root,
+            )
 
     def _replaced_error(self, now: bytes | None) -> TableReplaced:
         return DirectoryPin(self.root, self._first_schema_path, self.first_schema).replaced(now)

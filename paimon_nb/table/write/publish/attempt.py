@@ -438,8 +438,10 @@ def try_commit(
             error = unclear
 
     def overtaken() -> bool:
-        # A catalog server publishes only what follows its newest snapshot.
-        return store.versions is None and was_overtaken(store, first.base, first.snapshot)
+        if store.versions is not None:
+            return False  # a catalog server publishes only what follows its newest snapshot
+        base_is_there = first.base is not None and store.snapshots.is_same_commit(first.base)
+        return not base_is_there and was_overtaken(store, first.base, first.snapshot)
 
     def write_hint() -> None:
         store.snapshots.write_latest_hint(newest.snapshot.id)
@@ -463,11 +465,12 @@ def try_commit(
 
 
 def _replaced_error(store: TableStore) -> TableReplaced | None:
-    """The error if the table was moved or dropped while a snapshot of it was put into an object store. See docs/decisions/0012."""
+    """The error if the table was moved, dropped or fast-forwarded while a snapshot of it was published. See docs/decisions/0012."""
     if store.versions is not None:
         return None  # the server decides
     try:
         store.fs.check_after_put()
+        store.check_schema_unchanged()
     except TableReplaced as error:
         return error
     return None

@@ -18,33 +18,31 @@ if TYPE_CHECKING:
     from paimon_nb.table.read.store import TableStore
 
 
-def was_overtaken(store: TableStore, base: Snapshot | None, ours: Snapshot) -> bool:
-    """Whether `ours`, published on top of `base`, is not part of the table's history.
+def was_overtaken(store: TableStore, base: Snapshot | None, published: Snapshot) -> bool:
+    """Whether `published`, put on top of `base`, is not part of the table's history, now that `base` is not there any more.
 
-    Costs one request where the base is still there. An expiry of the base after `ours` was published is no harm.
+    An expiry of the base after `published` was there is no harm.
     """
     try:
-        if base is not None and store.snapshots.is_same_commit(base):
-            return False
         ids = store.snapshots.ids()
-        newer = [i for i in ids if i > ours.id]
-        if newer and ours.id in ids:
-            return newer[0] != ours.id + 1 or not _follows(store, ours, newer[0])
+        newer = [i for i in ids if i > published.id]
+        if newer and published.id in ids:
+            return newer[0] != published.id + 1 or not _follows(store, published, newer[0])
         # Expiry keeps the newest snapshot and removes the oldest first.
         return not newer and base is not None and any(i <= base.id for i in ids)
     except (OSError, StoreError):
-        return False  # ours is published: a failed check must not look like a failed commit
+        return False  # it is there: a failed check must not look like a failed commit
 
 
-def _follows(store: TableStore, ours: Snapshot, next_id: int) -> bool:
-    """Whether the next snapshot was built on `ours`: the state that it began with is ours."""
+def _follows(store: TableStore, published: Snapshot, next_id: int) -> bool:
+    """Whether the next snapshot was built on `published`: the state that it began with is that one."""
     following = store.snapshots.get_again(next_id)
     if following is None:
         return True  # both expired in the meantime
     try:
         began = read_manifest_list(store.fs, store.manifest_path(following.base_manifest_list))
-        if {m.file_name for m in began} >= {m.file_name for m in snapshot_manifests(store, ours)}:
+        if {m.file_name for m in began} >= {m.file_name for m in snapshot_manifests(store, published)}:
             return True
-        return set(merge_entries(entries_of(store, began))) == {e.identity for e in live_entries(store, ours)}
+        return set(merge_entries(entries_of(store, began))) == {e.identity for e in live_entries(store, published)}
     except MissingFile:
-        return False  # manifests of ours were deleted with the snapshots that it was built on
+        return False  # its manifests were deleted with the snapshots that it was built on
