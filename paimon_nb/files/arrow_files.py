@@ -23,22 +23,53 @@ class ParquetReader:
     """Reads a Parquet file."""
 
     def __init__(self, file: Found) -> None:
+        import pyarrow as pa
         import pyarrow.parquet as parquet
 
         self.how = "Parquet"
         self.notes: list[str] = []
         self._file = parquet.ParquetFile(file.path)  # not mapped: its writer may overwrite it
-        self.schema: pa.Schema = self._file.schema_arrow
+        whole: pa.Schema = self._file.schema_arrow
+        self.schema: pa.Schema = pa.schema([f for f in whole if not _is_empty_group(f.type)], whole.metadata)
+        self.notes += [f"{f.name} is left out, because it has no fields" for f in whole if _is_empty_group(f.type)]
 
     def read(self, columns: Sequence[int]) -> pa.Table:
         names = self.schema.names
         selected = [names[i] for i in columns]
         plain = all(names.count(n) == 1 and "." not in n for n in selected) and not any("." in n for n in names)
         rows = self._file.read(selected if plain else None, use_pandas_metadata=False)
-        return rows.select(selected) if plain else rows.select(list(columns))
+        rows = rows.select(selected) if plain else rows.select(list(columns))
+        for name, column in zip(selected, rows.columns, strict=True):
+            _check_texts(name, column)
+        return rows
 
     def count(self) -> int:
         return int(self._file.metadata.num_rows)
+
+
+def _is_empty_group(t: pa.DataType) -> bool:
+    """Whether a column has no values, so that the library does not return it."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_struct(t) and all(_is_empty_group(f.type) for f in t))
+
+
+def _check_texts(name: str, column: pa.ChunkedArray) -> None:
+    """Raises SchemaMismatch: a text is not UTF-8; the library does not look, and fails when a value is shown."""
+    import pyarrow as pa
+
+    if not pa.types.is_string(column.type) and not pa.types.is_nested(column.type):
+        return
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid as error:
+        if "UTF8" not in str(error):
+            return
+        raise SchemaMismatch(
+            f"column {name!r} has a text that is not UTF-8",
+            hint="leave this column out of the SELECT list",
+            column=name,
+        ) from None
 
 
 class OrcReader:
@@ -56,7 +87,8 @@ class OrcReader:
     def read(self, columns: Sequence[int]) -> pa.Table:
         import pyarrow as pa
 
-        empty = self.schema.empty_table().select(list(columns))
+        # Arrow makes no empty array of a union, so an empty table has no chunks.
+        empty = pa.Table.from_batches([], self.schema).select(list(columns))
         return pa.concat_tables([empty, *(rows.select(list(columns)) for rows in self._file.rows(None))])
 
     def count(self) -> int:
@@ -69,7 +101,7 @@ class ArrowReader:
     def __init__(self, file: Found) -> None:
         self.how = "Arrow"
         self.notes: list[str] = []
-        self._rows = _arrow_rows(file)
+        self._rows = self._with_wider_decimals(_arrow_rows(file))
         self.schema: pa.Schema = self._rows.schema
 
     def read(self, columns: Sequence[int]) -> pa.Table:
@@ -84,6 +116,32 @@ class ArrowReader:
 
     def count(self) -> int:
         return int(self._rows.num_rows)
+
+    def _with_wider_decimals(self, rows: pa.Table) -> pa.Table:
+        """The rows; a decimal column with values of more digits than its type has gets the largest precision."""
+        import pyarrow as pa
+
+        for i, (name, column) in enumerate(zip(rows.column_names, rows.columns, strict=True)):
+            wide = {16: pa.decimal128, 32: pa.decimal256}.get(column.type.byte_width) if pa.types.is_decimal(column.type) else None  # fmt: skip
+            if wide is None or _is_valid(column):
+                continue
+            target = wide(38 if wide is pa.decimal128 else 76, column.type.scale)
+            chunks = [pa.Array.from_buffers(target, len(c), c.buffers(), c.null_count, c.offset) for c in column.chunks]
+            rows = rows.set_column(i, name, pa.chunked_array(chunks, target))
+            self.notes.append(
+                f"{name}: some values have more digits than DECIMAL({column.type.precision}, {column.type.scale})"
+            )
+        return rows
+
+
+def _is_valid(column: pa.ChunkedArray) -> bool:
+    import pyarrow as pa
+
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
 
 
 def _arrow_rows(file: Found) -> pa.Table:

@@ -234,7 +234,7 @@ class _Plan:
                 else Decision("TIME", self._time_sql("TIME"), form)
             )
         if f["zones"] and f["zones"] != f["values"]:
-            return self._as_text("some times have a zone and some have none")
+            return self._as_text("some times have no zone, or one that is not an offset")
         zoned = bool(f["zones"]) or kind == "zoned"
         if fraction > 9 or (fraction > 6 and zoned):
             return self._as_text("times have more digits than TIMESTAMP keeps")

@@ -12,14 +12,13 @@ from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.files import formats
 from paimon_nb.files.column_types import MISSING, Decision, TextColumn, decide_types
 from paimon_nb.files.csv_header import is_header
-from paimon_nb.files.engine import call, reading_engine, sql_name, sql_text
+from paimon_nb.files.engine import call, sql_name, sql_text
+from paimon_nb.files.engine_reader import EngineReader
 from paimon_nb.files.text_encoding import Utf8Copies, Utf8File, open_stream
 from paimon_nb.files.user_types import engine_type_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    import pyarrow as pa
 
     from paimon_nb.files.engine import Engine
     from paimon_nb.files.locations import Constant, Found
@@ -57,29 +56,26 @@ class Dialect:
     timestamp_format: str
     lenient: tuple[tuple[str, object], ...] = ()
     """Options for files that break the rules."""
+    unquoted: bool = False
+    """Whether the sample has no quotation marks, so that those of later lines may be letters."""
 
 
-class CsvReader:
+class CsvReader(EngineReader):
     """Reads CSV files of one reference, combined by the names of their columns."""
 
     def __init__(self, files: Sequence[Found], options: FileOptions) -> None:
-        import duckdb
-
-        self._options, self._copies = options, Utf8Copies()
+        super().__init__()
+        self._options, self._copies, self._files = options, Utf8Copies(), files
         self._sources = [self._utf8(f) for f in files]
-        self.notes: list[str] = []
-        try:
-            with reading_engine() as engine:
-                dialects = [self._dialect(engine, f, s) for f, s in zip(files, self._sources, strict=True)]
-                self._relation, self._names = self._combined(files, dialects)
-                self._user_types: dict[str, str] = {}
-                self._decisions = self._types(engine, dialects)
-                self._check_user_types(engine, files)
-                self._names += self._constants
-                self._decisions += [Decision(t, sql_name(n)) for n, t in self._constants.items()]
-                self.schema: pa.Schema = engine.table(f"{self._select(range(len(self._names)))} LIMIT 0").schema
-        except duckdb.Error as error:
-            raise csv_error(error, files[0].name) from None
+        with self._engine() as engine:
+            dialects = [self._dialect(engine, f, s) for f, s in zip(files, self._sources, strict=True)]
+            self._relation, self._names = self._combined(files, dialects)
+            self._user_types: dict[str, str] = {}
+            self._decisions = self._types(engine, dialects)
+            self._check_user_types(engine, files)
+            self._names += self._constants
+            self._decisions += [Decision(t, sql_name(n)) for n, t in self._constants.items()]
+            self.schema = self._schema_of_columns(engine)
         self.how = self._described(dialects)
         self.notes += [f"{n}: {d.note}" for n, d in zip(self._names, self._decisions, strict=True) if d.note]
 
@@ -108,14 +104,25 @@ class CsvReader:
         raise first
 
     def _readable(self, engine: Engine, file: Found, source: Utf8File, lenient: Mapping[str, object]) -> Dialect:
+        import duckdb
+
         dialect = self._sniffed(engine, file, source, lenient)
         if not lenient and self._may_be_padded(engine, source, dialect):
             padded = self._sniffed(engine, file, source, {"null_padding": True})
             if len(padded.columns) > 1:
                 dialect = padded
-        (count,) = engine.rows(f"SELECT count(COLUMNS(*)) FROM {self._call([source.path], dialect)}")
-        del count
+        try:
+            self._check_lines(engine, source, dialect)
+        except duckdb.Error:
+            if not dialect.unquoted:
+                raise
+            dialect = replace(dialect, quote="", escape="")
+            self._check_lines(engine, source, dialect)
         return dialect
+
+    def _check_lines(self, engine: Engine, source: Utf8File, dialect: Dialect) -> None:
+        """Raises duckdb.Error: a line of the file breaks the dialect."""
+        engine.rows(f"SELECT count(COLUMNS(*)) FROM {self._call([source.path], dialect)}")
 
     def _may_be_padded(self, engine: Engine, source: Utf8File, dialect: Dialect) -> bool:
         """Whether the file is one column only because some lines have fewer or more cells than others."""
@@ -146,13 +153,12 @@ class CsvReader:
         delimiter, quote, escape, new_line, comment, skip, header, found, date, timestamp = row
         without = {"(empty)": ""}
         quote, escape, comment = (without.get(t, t) for t in (quote, escape, comment))
-        if (
-            not quote and "quote" not in settings and not self._has_quotes_at_start(source)
-        ):  # a quotation mark may come after the sample
+        unquoted = not quote and "quote" not in settings and not self._has_quotes_at_start(source)
+        if unquoted:  # a quotation mark may come after the sample
             quote = escape = '"'
         return Dialect(
             without.get(delimiter, delimiter), quote, escape or quote, new_line, comment, int(skip), bool(header),
-            tuple((c["name"], c["type"]) for c in found), date or "", timestamp or "", tuple(lenient.items()),
+            tuple((c["name"], c["type"]) for c in found), date or "", timestamp or "", tuple(lenient.items()), unquoted,
         )  # fmt: skip
 
     def _has_quotes_at_start(self, source: Utf8File) -> bool:
@@ -307,24 +313,8 @@ class CsvReader:
                     file=files[0].name, row=row, column=name, value=value,
                 )  # fmt: skip
 
-    # -- rows
-
-    def _select(self, positions: Sequence[int]) -> str:
-        parts = [f"{self._decisions[p].sql} AS {sql_name(self._names[p])}" for p in positions]
-        return f"SELECT {', '.join(parts)} FROM {self._relation}"
-
-    def read(self, columns: Sequence[int]) -> pa.Table:
-        import duckdb
-
-        try:
-            with reading_engine() as engine:
-                return engine.table(self._select(columns))
-        except duckdb.Error as error:
-            raise csv_error(error, self._sources[0].path) from None
-
-    def count(self) -> int:
-        with reading_engine() as engine:
-            return int(engine.rows(f"SELECT count(*) FROM {self._relation}")[0][0])
+    def _error(self, error: Exception) -> PaimonError:
+        return csv_error(error, self._files[0].name)
 
     def _described(self, dialects: Sequence[Dialect]) -> str:
         first, source = dialects[0], self._sources[0]

@@ -110,13 +110,7 @@ def sql_value(value: object) -> str:
 
 
 def call(function: str, paths: Sequence[str], arguments: Mapping[str, object]) -> str:
-    """The SQL text of a table function of DuckDB over files. Letters of patterns in a path are ordinary characters."""
-    files = (
-        sql_value([_without_patterns(p) for p in paths]) if len(paths) != 1 else sql_text(_without_patterns(paths[0]))
-    )
+    """The SQL text of a table function of DuckDB over files, whose paths have no characters of patterns."""
+    files = sql_value(list(paths)) if len(paths) != 1 else sql_text(paths[0])
     own = {} if function == "sniff_csv" else {"hive_partitioning": False}  # partitions are columns of ours
     return f"{function}({', '.join([files, *(f'{k} = {sql_value(v)}' for k, v in {**own, **arguments}.items())])})"
-
-
-def _without_patterns(path: str) -> str:
-    return "".join(f"[{c}]" if c in "*?[" else c for c in path)

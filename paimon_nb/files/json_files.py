@@ -9,14 +9,13 @@ from paimon_nb.base.errors import BadOptionValue, PaimonError, SchemaMismatch, U
 from paimon_nb.files import formats
 from paimon_nb.files.column_types import Decision, TextColumn, decide_types
 from paimon_nb.files.csv_files import constants_sql
-from paimon_nb.files.engine import call, reading_engine, sql_name, sql_text
+from paimon_nb.files.engine import call, sql_name, sql_text
+from paimon_nb.files.engine_reader import EngineReader
 from paimon_nb.files.text_encoding import Utf8Copies
 from paimon_nb.files.user_types import engine_type_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    import pyarrow as pa
 
     from paimon_nb.files.engine import Engine
     from paimon_nb.files.locations import Found
@@ -27,33 +26,28 @@ _MAX_OBJECT = 1 << 28
 _TIMES = re.compile(r"\b(DATE|TIME|TIMESTAMP|TIMESTAMP WITH TIME ZONE|UUID)\b")
 _LONG = r"(^|[^0-9.])[0-9]{16,}([^0-9.eE]|$)"
 """A whole number that DOUBLE may round."""
-_NORMAL = r"'([0-9]{4}-[0-9]{2}-[0-9]{2})[T ]([0-9]{2}:[0-9]{2}:[0-9]{2})(?:([.][0-9]*?)0*)?(?:Z|[+]00(?::?00)?)?\b', '\1 \2\3', 'g'"
+_NORMAL = r"'([0-9]{4}-[0-9]{2}-[0-9]{2})[T ]([0-9]{2}:[0-9]{2}:[0-9]{2})([.][0-9]*[1-9])?[.]?0*(?:Z|[+]00(?::?00)?)?\b', '\1 \2\3', 'g'"
 _ATTEMPTS: tuple[dict[str, object], ...] = (
     {}, {"format": "unstructured"}, {"format": "newline_delimited"}, {"maximum_depth": 1}, {"records": False, "maximum_depth": 0},
 )  # fmt: skip
 """What is tried in order if the structure is not found."""
 
 
-class JsonReader:
+class JsonReader(EngineReader):
     """Reads JSON files of one reference, combined by the keys of their objects."""
 
     def __init__(self, files: Sequence[Found], options: FileOptions) -> None:
-        import duckdb
-
+        super().__init__()
         self._options, self._copies = options, Utf8Copies()
         self._files = files
         self._paths = [self._utf8(f) for f in files]
-        self.notes: list[str] = []
-        try:
-            with reading_engine() as engine:
-                columns = self._structure(engine)
-                self._constants = [
-                    (n, t) for n, t, _ in files[0].constants if n.lower() not in {c.lower() for c, _ in columns}
-                ]
-                self._decide(engine, columns)
-                self.schema: pa.Schema = engine.table(f"{self._select(range(len(self._decisions)))} LIMIT 0").schema
-        except duckdb.Error as error:
-            raise json_error(error, files[0].name) from None
+        with self._engine() as engine:
+            columns = self._structure(engine)
+            self._constants = [
+                (n, t) for n, t, _ in files[0].constants if n.lower() not in {c.lower() for c, _ in columns}
+            ]
+            self._decide(engine, columns)
+            self.schema = self._schema_of_columns(engine)
         self.notes += [f"{n}: {d.note}" for n, d in zip(self._names, self._decisions, strict=True) if d.note]
         self.how = self._described(files[0])
 
@@ -111,9 +105,9 @@ class JsonReader:
             raise BadOptionValue(
                 f"types names {unknown!r}, and no object has this key", hint=f"keys are {', '.join(self._names[:20])}", option="types", value=unknown,
             )  # fmt: skip
-        raw = {n: self._raw_type(n, t, user_types) for n, t in columns}
         self._typed: dict[str, str] = {}
         self._keys = self._keys_if_cases_differ(engine, self._names)
+        raw = {n: self._raw_type(n, t, user_types) for n, t in columns}
         self._relation = self._relation_of(raw)
         texts = [
             TextColumn(n, "VARCHAR" if n.lower() in user_types else t, f"({sql_name(n)}->>'$')", may_have_words=False)
@@ -160,6 +154,8 @@ class JsonReader:
         ):
             return "JSON"
         if _is_nested(type):
+            if self._keys is not None and "STRUCT(" in type:
+                return "JSON"
             return "JSON" if _TIMES.search(type) or "DOUBLE" in type or '"NULL"' in type or "JSON" in type else type
         return "JSON" if _TIMES.search(type) else type
 
@@ -183,9 +179,7 @@ class JsonReader:
         if self._keys is None:
             return "*"
         values = {n: f"json_extract(json, {sql_text(_pointer(k))})" for n, k in zip(raw, self._keys, strict=True)}
-        return ", ".join(
-            f"{v if raw[n] == 'JSON' else f'CAST({v} AS {raw[n]})'} AS {sql_name(n)}" for n, v in values.items()
-        )
+        return ", ".join(f"{_as_type(v, raw[n])} AS {sql_name(n)}" for n, v in values.items())
 
     def _keys_if_cases_differ(self, engine: Engine, names: Sequence[str]) -> list[str] | None:
         """The keys of the objects in the order of the columns, if some differ only in case."""
@@ -196,17 +190,17 @@ class JsonReader:
             "read_json", self._paths, {**self._read_arguments, "columns": {"json": "JSON"}, "records": False}
         )
         rows = engine.rows(
-            f"SELECT key FROM (SELECT unnest(json_keys(json)) AS key, row FROM (SELECT json, row_number() OVER () AS row FROM {objects})) "
-            "GROUP BY key ORDER BY min(row), any_value(row)"
+            "SELECT key FROM (SELECT unnest(json_keys(json)) AS key, generate_subscripts(json_keys(json), 1) AS place, row "
+            f"FROM (SELECT json, row_number() OVER () AS row FROM {objects})) GROUP BY key ORDER BY min((row, place))"
         )
         keys = [k for (k,) in rows]
-        by_name: list[str] = []
-        for name in names:
-            key = next((k for k in keys if k == name), None) or next((k for k in keys if re.fullmatch(rf"{re.escape(k)}_\d+", name) and k not in names), None)  # fmt: skip
-            if key is None or key in by_name:
-                return None
-            by_name.append(key)
-        return by_name
+        if keys == list(names):
+            return None
+        # The engine names the keys in the order in which they appear, each with a number if its name is taken.
+        fits = len(keys) == len(names) and all(
+            re.fullmatch(rf"{re.escape(k)}(_\d+)*", n) for k, n in zip(keys, names, strict=True)
+        )
+        return keys if fits else None
 
     def _facts_of_nested(self, engine: Engine, columns: Sequence[tuple[str, str]]) -> dict[str, tuple[bool, bool]]:
         """For each column: whether a number has more digits than DOUBLE keeps, and whether times keep their texts."""
@@ -244,12 +238,14 @@ class JsonReader:
         long, same = facts
         if long:
             return Decision("VARCHAR", f"CAST({column} AS VARCHAR)", "JSON texts, because a number has more digits than DOUBLE keeps")  # fmt: skip
+        if self._keys is not None and "STRUCT(" in type:  # a cast refuses objects that lack keys
+            return Decision("VARCHAR", f"CAST({column} AS VARCHAR)", "JSON texts, because other keys differ from each other only in case")  # fmt: skip
         if not same:
             type = _as_texts(type)
         note = "parts that are empty or have several types are JSON texts" if '"NULL"' in type or "JSON" in type else ""
         if self._keys is not None:
             return Decision(type, f"CAST({column} AS {_readable(type)})", note)
-        self._typed[name] = _readable(type)  # the reader converts objects that lack keys; a cast refuses them
+        self._typed[name] = _readable(type)  # the reader converts objects that lack keys
         return Decision(type, column, note)
 
     def _only_scalars(self, engine: Engine, names: Sequence[str]) -> dict[str, bool]:
@@ -277,24 +273,8 @@ class JsonReader:
             )  # fmt: skip
         return Decision(type, sql)
 
-    # -- rows
-
-    def _select(self, positions: Sequence[int]) -> str:
-        parts = [f"{self._decisions[p].sql} AS {sql_name(self._names[p])}" for p in positions]
-        return f"SELECT {', '.join(parts)} FROM {self._relation}"
-
-    def read(self, columns: Sequence[int]) -> pa.Table:
-        import duckdb
-
-        try:
-            with reading_engine() as engine:
-                return engine.table(self._select(columns))
-        except duckdb.Error as error:
-            raise json_error(error, self._files[0].name) from None
-
-    def count(self) -> int:
-        with reading_engine() as engine:
-            return int(engine.rows(f"SELECT count(*) FROM {self._relation}")[0][0])
+    def _error(self, error: Exception) -> PaimonError:
+        return json_error(error, self._files[0].name)
 
     def _described(self, file: Found) -> str:
         from paimon_nb.files.text_encoding import open_stream
@@ -303,6 +283,13 @@ class JsonReader:
             start = stream.read(1 << 12).lstrip(b"\xef\xbb\xbf \t\r\n")
         count = f"{len(self._files)} files, " if len(self._files) > 1 else ""
         return f"{count}JSON, {'an array of objects' if start.startswith(b'[') else 'one object a line'}"
+
+
+def _as_type(value: str, type: str) -> str:
+    """The SQL of a JSON value in a type; the text of a string is without quotation marks."""
+    if type == "JSON":
+        return value
+    return f"({value}->>'$')" if type == "VARCHAR" else f"CAST({value} AS {type})"
 
 
 def _pointer(key: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -56,7 +57,32 @@ def library_errors(name: str, how: str) -> Iterator[None]:
 
 
 def _broken(name: str, kind: str, error: BaseException) -> UnsupportedFormat:
+    """An error without the library's words, which are in `facts`."""
     text = (str(error).split("\n", 1)[0] or type(error).__name__)[:200]
-    return UnsupportedFormat(
-        f"{name} cannot be read as {kind}: {text}", hint="the file is damaged, or has another format: format = '...' names it", feature="file"
-    )  # fmt: skip
+    what, hint = next((known for words, *known in _KINDS if words.search(text)), _DAMAGED)
+    return UnsupportedFormat(f"{name} cannot be read as {kind}: {what}", hint=hint, feature="file", cause=text)
+
+
+_DAMAGED = (
+    "its bytes are not valid",
+    "the file is damaged or incomplete, or has another format: format = '...' names it",
+)
+_KINDS = (
+    (re.compile("crypt", re.IGNORECASE), "it is encrypted", "write it without encryption; keys cannot be given"),
+    (
+        re.compile("MetadataVersion|future|newer version", re.IGNORECASE),
+        "it has a newer version of the format", "write it with an older version of the format, or update pyarrow",
+    ),
+    (
+        re.compile("top-level struct"), "its rows are values without columns", "write it with at least one column",
+    ),
+    (
+        re.compile("[Ee]nd of (stream|file)|Expected to be able to read|smaller .* than expected|EOF|truncated|too small|too short"),
+        "it ends too early", "copy or download it again; its writer may not have finished",
+    ),
+    (
+        re.compile("not implemented|NotImplemented|Unsupported|unsupported|out of range|can only annotate|UNKNOWN|must be annotated"),
+        "it has types or features of the format that are not supported", "leave out the column, or write the file again with another type",
+    ),
+)  # fmt: skip
+"""What the library says, what is wrong in our words, and what helps."""

@@ -262,11 +262,21 @@ def _nested(array: pa.Array) -> tuple[pa.Array, str]:
         made = pa.FixedSizeListArray.from_arrays(values, t.list_size, mask=mask)
         return _cast_to_paimon(made), note
     if types.is_list_view(t) or types.is_large_list_view(t):
-        array = array.cast(pa.large_list(t.value_field))
+        array = _list_of_view(array)
     values, note = _nearest(array.values)
     large = types.is_large_list(array.type)
     made = (pa.LargeListArray if large else pa.ListArray).from_arrays(_offsets(array), values)
     return _cast_to_paimon(made), note
+
+
+def _list_of_view(array: pa.Array) -> pa.LargeListArray:
+    """A list view, whose lists may be in any order, as lists one after the other; Arrow's cast keeps the order."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    ends = pc.cumulative_sum(pc.fill_null(pc.list_value_length(array), 0).cast(pa.int64()))
+    offsets = pa.concat_arrays([pa.array([0], pa.int64()), ends])
+    return pa.LargeListArray.from_arrays(offsets, array.flatten(), mask=array.is_null() if array.null_count else None)
 
 
 def _offsets(array: pa.Array) -> pa.Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 import shutil
 import tempfile
 import weakref
@@ -14,6 +15,7 @@ from paimon_nb.base.lazy_dataclass import dataclass
 
 _CHUNK = 1 << 20
 _SAMPLE = 1 << 12
+_PATTERN = re.compile(r"[*?\[\]]")
 _ENGINE_CODECS = ("gzip", "zstd")
 """Codecs that the engine reads itself."""
 
@@ -68,6 +70,17 @@ class Utf8Copies:
         suffix = path.suffix if compression is None else ""
         return self._folder / f"{self._count}{suffix}"
 
+    def _without_patterns(self, path: Path) -> Path:
+        """The file, under another name if its own has characters that the engine reads as a pattern."""
+        if not _PATTERN.search(str(path)):
+            return path
+        link = self._new_copy(path, None)
+        try:
+            link.symlink_to(path.absolute())
+        except OSError:  # pragma: no cover  no rights to make links on Windows
+            shutil.copyfile(path, link)
+        return link
+
     def utf8(self, path: Path, compression: str | None, encoding: str | None = None) -> Utf8File:
         """The file itself if the engine can read it, else a copy in UTF-8.
 
@@ -88,7 +101,7 @@ class Utf8Copies:
                 ) from None  # fmt: skip
         found = encoding or _guess(path, compression)
         if codecs.lookup(found).name == "utf-8" and (compression is None or compression in _ENGINE_CODECS):
-            return Utf8File(str(path))
+            return Utf8File(str(self._without_patterns(path)))
         target = self._new_copy(path, compression)
         try:
             _transcode(path, compression, found, target)

@@ -75,6 +75,12 @@ UNCHANGED: list[tuple[str, str, str | bytes, str, list[tuple[Any, ...]]]] = [
     ("an empty field", "a.jsonl", '{"o":{"x":null},"n":null}\n', "o ROW<`x` STRING>, n STRING", [({"x": None}, None)]),
     ("keys that a nested object lacks", "a.jsonl", '{"o":{"d":1.5}}\n{"o":{"e":2}}\n', "o ROW<`d` DOUBLE, `e` BIGINT>", [({"d": 1.5, "e": None},), ({"d": None, "e": 2},)]),
     ("keys that differ in case", "a.jsonl", '{"a":1,"A":2}\n', "a BIGINT, A_1 BIGINT", [(1, 2)]),
+    ("keys that end with numbers", "a.jsonl", '{"t":"x","t_1":"y"}\n', "t STRING, t_1 STRING", [("x", "y")]),
+    ("keys in both cases and with numbers", "a.jsonl", '{"a_1":1,"a":2,"A":"3","A_1":null}\n{"A_1":"5"}\n', "a_1 BIGINT, a BIGINT, A_1_1 STRING, A_1_2 STRING", [(1, 2, "3", None), (None, None, None, "5")]),
+    ("objects beside keys in both cases", "a.jsonl", '{"o":{"x":1},"O":1}\n{"o":{"y":2}}\n', "o STRING, O_1 BIGINT", [('{"x":1}', 1), ('{"y":2}', None)]),
+    ("nested times of UTC", "a.jsonl", '{"t":["2024-01-02T03:04:05.5Z","2024-01-02T03:04:05.120Z"]}\n', "t ARRAY<TIMESTAMP(6) WITH LOCAL TIME ZONE>", [([dt.datetime(2024, 1, 2, 3, 4, 5, 500000, UTC), dt.datetime(2024, 1, 2, 3, 4, 5, 120000, UTC)],)]),
+    ("quotation marks that are letters", "a.tsv", "a\tb\n" + f"1\t{'x' * 120}\n" * 9_000 + '2\t"y" z.\n', "a BIGINT, b STRING", [(1, "x" * 120)] * 9_000 + [(2, '"y" z.')]),
+    ("a name with letters of patterns", "[a]*?.csv", "id\n7\n", "id BIGINT", [(7,)]),
     ("nested times with zones", "a.jsonl", '{"o":{"t":"2024-01-02T03:04:05+02:00"}}\n', "o ROW<`t` STRING>", [({"t": "2024-01-02T03:04:05+02:00"},)]),
 ]  # fmt: skip
 
@@ -248,6 +254,60 @@ def test_avro_of_any_writer(tmp_path: Path) -> None:
     assert types == "id BIGINT, u STRING, when TIMESTAMP(3) WITH LOCAL TIME ZONE, kind STRING, next ROW<`id` BIGINT, `u` STRING, `when` TIMESTAMP(3) WITH LOCAL TIME ZONE, `kind` STRING, `next` STRING>"  # fmt: skip
     assert (values[0]["u"], values[0]["kind"], values[0]["next"]["id"]) == ("7", "B", 2)
     assert "u is STRING of the values of a union" in note
+
+
+@pytest.mark.parametrize(
+    ("rows", "types", "values"),
+    [
+        (
+            pa.ListViewArray.from_arrays(pa.array([3, 0, 1], pa.int32()), pa.array([1, 0, 2], pa.int32()), pa.array([1, 2, 3, 4]), mask=pa.array([False, True, False])),
+            "ARRAY<BIGINT>", [[4], None, [2, 3]],
+        ),
+        (
+            pa.Array.from_buffers(pa.decimal128(3, 2), 2, pa.array([D("-116.97"), D("1.00")], pa.decimal128(5, 2)).buffers()),
+            "DECIMAL(38, 2)", [D("-116.97"), D("1.00")],
+        ),
+    ],
+    ids=["lists in another order", "more digits than the type has"],
+)  # fmt: skip
+def test_arrow_data_that_other_writers_leave(tmp_path: Path, rows: pa.Array, types: str, values: list[Any]) -> None:
+    table = pa.table({"a": rows})
+    with pa.ipc.new_stream(str(tmp_path / "a.arrows"), table.schema) as out:
+        out.write_table(table)
+    data = open_data_file(str(tmp_path / "a.arrows"))
+    assert [str(f.type) for f in data.fields] == [types]
+    assert data.rows()["a"].to_pylist() == values
+
+
+def test_a_column_of_parquet_without_values_or_with_broken_texts(tmp_path: Path) -> None:
+    texts = pa.Array.from_buffers(pa.string(), 1, pa.array([b"\xc3"]).buffers())
+    parquet.write_table(pa.table({"id": [1], "s": texts}), tmp_path / "a.parquet")
+    data = open_data_file(str(tmp_path / "a.parquet"))
+    assert data.rows(["id"]).to_pylist() == [{"id": 1}]
+    with pytest.raises(SchemaMismatch, match="column 's' has a text that is not UTF-8"):
+        data.rows()
+
+
+def test_a_union_of_orc_closes_no_other_column(tmp_path: Path) -> None:
+    pyorc = pytest.importorskip("pyorc")
+    with (tmp_path / "a.orc").open("wb") as stream, pyorc.Writer(stream, "struct<id:int,u:uniontype<int,string>>") as out:  # fmt: skip
+        out.writerows([(1, 5), (2, "x")])
+    data = open_data_file(str(tmp_path / "a.orc"))
+    assert data.rows().to_pylist() == [{"id": 1, "u": "5"}, {"id": 2, "u": "x"}]
+
+
+def test_an_error_has_no_words_of_the_library(tmp_path: Path) -> None:
+    whole = io.BytesIO()
+    with pa.ipc.new_stream(whole, pa.schema([("a", pa.int64())])) as out:
+        out.write_table(pa.table({"a": list(range(100))}))
+    for name, content, message in (
+        ("a.arrows", whole.getvalue()[:-200], "cannot be read as Arrow: it ends too early"),
+        ("a.parquet", b"PAR1xx", "cannot be read as Parquet: its bytes are not valid"),
+    ):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(UnsupportedFormat, match=message) as caught:
+            open_data_file(str(tmp_path / name))
+        assert caught.value.cause
 
 
 # -- places

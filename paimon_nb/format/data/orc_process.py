@@ -285,7 +285,7 @@ def _send_error(parent: _Parent, error: PaimonError) -> None:
 def _reply(parent: _Parent, decoder: OrcDecoder, streams: dict[int, Iterator[pa.Table]], call: tuple[Any, ...]) -> None:
     stream, name, groups, rows, done = call
     if name == "schema":
-        _send_table(parent, decoder.schema.empty_table())
+        _send_table(parent, pa.Table.from_batches([], decoder.schema))  # Arrow makes no empty array of a union
         return
     if name not in ("read", "batches"):
         parent.send(_VALUE, json.dumps(getattr(decoder, name)).encode())
