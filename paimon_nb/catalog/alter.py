@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.errors import ColumnNotFound, FixedOption, SchemaChangeError
 from paimon_nb.base.identifier import check_name
 from paimon_nb.base.registry import did_you_mean
-from paimon_nb.catalog.column_directives import column_of_directive, without_vector_field
+from paimon_nb.catalog.column_directives import column_of_directive, without_directive_options
 from paimon_nb.catalog.type_promotion import may_change_type
 from paimon_nb.format.schema import FORMAT_TABLE, TableSchema, fields_with_keys, with_new_ids
-from paimon_nb.format.types import Array, DataField, DataType, Map, Multiset, Row, Vector, parse_type
+from paimon_nb.format.types import Array, DataField, DataType, Map, Multiset, Row, Vector, is_blob_type, parse_type
 from paimon_nb.options import TABLE_OPTIONS, TableOptions, parse_names
 from paimon_nb.statements.ddl import (
     AddColumn,
@@ -229,7 +229,7 @@ def _drop_column(draft: _Draft, change: DropColumn) -> None:
         del siblings[index]
 
     if len(change.path) == 1 and any(f.name == change.path[0] for f in draft.fields):
-        draft.options = without_vector_field(draft.options, change.path[0])
+        draft.options = without_directive_options(draft.options, change.path[0])
         _check_not_in_options(draft, change.path[0])
     try:
         draft.edit(change.path, remove_column)
@@ -240,6 +240,10 @@ def _drop_column(draft: _Draft, change: DropColumn) -> None:
 
 def _rename_column(draft: _Draft, change: RenameColumn) -> None:
     new = check_name(change.new_name, "column")
+    if len(change.path) == 1 and any(f.name == change.path[0] and is_blob_type(f.type) for f in draft.fields):
+        raise SchemaChangeError(
+            f"Cannot rename BLOB column: [{change.path[0]}]", hint="its files and its options are found by its name"
+        )
     if draft.key_columns(change.path)[0]:
         raise SchemaChangeError(
             f"cannot rename partition column {change.path[0]!r}", hint="partition directories contain its name"
@@ -417,6 +421,11 @@ def _changed_type(
         new_type = new_type.with_nullable(field.type.nullable)
     if new_type == field.type:
         return new_type
+    if new_type.bare() != field.type.bare() and (is_blob_type(field.type) or is_blob_type(new_type)):
+        raise SchemaChangeError(
+            f"Cannot change column type involving BLOB: [{field.name}] {field.type} -> {new_type}",
+            hint="add a new column and copy the values",
+        )
     _check_may_become_not_null(field, new_type.nullable, options)
     _check_nested_nulls(field.name, field.type, new_type, options)
     if is_key and new_type.bare() != field.type.bare():

@@ -6,8 +6,9 @@
 | `__BLOB_FIELD[; comment]` | BYTES, ARRAY<BYTES>, MAP<K, BYTES> | BLOB, ARRAY<BLOB>, MAP<K, BLOB>, named in `blob-field` |
 | `__BLOB_DESCRIPTOR_FIELD`, `__BLOB_VIEW_FIELD` `[; comment]` | BYTES | BLOB, named in `blob-descriptor-field` ... |
 
-In CREATE TABLE, `vector-field` with `field.<column>.vector-dim` makes a VECTOR of an ARRAY, too.
-Source: Paimon 2 `ColumnDirectiveUtils`, `LogicalTypeConversion.toVectorType`.
+In CREATE TABLE the options do the same: `vector-field` with `field.<column>.vector-dim` makes a VECTOR of an ARRAY,
+`blob-field`, `blob-descriptor-field` and `blob-view-field` make BLOBs of bytes.
+Source: Paimon 2 `ColumnDirectiveUtils`, `LogicalTypeConversion.toVectorType`, `LogicalTypeConversion.toBlobType`.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from paimon_nb.base.errors import SchemaMismatch
+from paimon_nb.base.errors import BadOptionValue, SchemaMismatch
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.types import VECTOR_ELEMENTS, Array, Atomic, DataType, Map, Vector
+from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
 from paimon_nb.options.option import parse_names
 
@@ -52,10 +54,11 @@ class ConvertedColumn:
 
 
 def with_column_directives(schema: TableSchema) -> TableSchema:
-    """The schema of a new table with the directives of its comments and the lengths of its vectors applied.
+    """The schema of a new table with the directives of its comments, and its options for vectors and blobs, applied.
 
     Raises:
         SchemaMismatch: see `column_of_directive`.
+        BadOptionValue: an option for blobs names a column of another type.
     """
     fields, options = [], dict(schema.options)
     for field in schema.fields:
@@ -63,10 +66,34 @@ def with_column_directives(schema: TableSchema) -> TableSchema:
         if converted is not None:
             field = replace(field, type=converted.type, description=converted.comment)
             options = converted.options(field.name, options)
-        elif (vector := _vector_by_options(field.name, field.type, options)) is not None:
-            field = replace(field, type=vector)
+        else:
+            by_option = _blob_by_options(field.name, field.type, options)
+            by_option = by_option or _vector_by_options(field.name, field.type, options)
+            field = replace(field, type=by_option or field.type)
         fields.append(field)
     return replace(schema, fields=tuple(fields), options=options) if tuple(fields) != schema.fields else schema
+
+
+def _blob_by_options(name: str, type_: DataType, options: Mapping[str, str]) -> DataType | None:
+    """The type of a column that an option for blobs names; None for other columns. Raises BadOptionValue."""
+    values, managed = TableOptions(options), opt.BLOB_FIELD.key
+    inline = next((o.key for o in opt.INLINE_BLOBS if name in values.names(o)), None)
+    if inline is None and name not in values.names(opt.BLOB_FIELD):
+        return None
+    key = inline or managed
+    if inline and type_.root in ("ARRAY", "MAP"):
+        kind = "ARRAY<BLOB>" if type_.root == "ARRAY" else "MAP<X, BLOB>"
+        why = f"{kind} is only supported by {managed!r}"
+        raise BadOptionValue(
+            f"option {key!r}: column {name!r} is {type_.bare()}: {why}.", hint=f"name it in {managed!r}", option=key
+        )
+    blob = _with_blobs(type_)
+    if blob is None:
+        several = "" if inline else ", ARRAY<BYTES> or MAP<K, BYTES>"
+        raise BadOptionValue(
+            f"option {key!r}: column {name!r} is {type_.bare()}", hint=f"declare it as BYTES{several}", option=key
+        )
+    return blob
 
 
 def _vector_by_options(name: str, type_: DataType, options: Mapping[str, str]) -> Vector | None:
@@ -124,12 +151,17 @@ def _with_blobs(t: DataType) -> DataType | None:
     return Atomic("BLOB", t.nullable) if t.root in ("BINARY", "VARBINARY", "BLOB") else None
 
 
-def without_vector_field(options: Mapping[str, str], column: str) -> dict[str, str]:
-    """The options without a dropped column in `vector-field`."""
-    names = [n.strip() for n in options.get(opt.VECTOR_FIELD.key, "").split(",")]
-    left = {k: v for k, v in options.items() if k != opt.VECTOR_FIELD.key or column not in names}
-    rest = [n for n in names if n and n != column]
-    return {**left, opt.VECTOR_FIELD.key: ",".join(rest)} if rest else left
+def without_directive_options(options: Mapping[str, str], column: str) -> dict[str, str]:
+    """The options without a dropped column in those that list columns of such types."""
+    left = {k: v for k, v in options.items() if k != f"field.{column}.vector-dim"}
+    for option in (opt.VECTOR_FIELD, opt.BLOB_FIELD, *opt.INLINE_BLOBS):
+        for key in (option.key, *option.fallback_keys):
+            names = parse_names(left.get(key))
+            if column in names:
+                left[key] = ",".join(n for n in names if n != column)
+                if not left[key]:
+                    del left[key]
+    return left
 
 
 def _refused(name: str, why: str, hint: str) -> SchemaMismatch:

@@ -145,7 +145,6 @@ _ERROR = "the condition that it ignores is an error here"
 
 HARMLESS: Mapping[str, str] = {
     "async-file-write": _TUNES,
-    "blob-compaction.enabled": _TUNES,
     "blob-descriptor.source-table": _OWN_ACCESS,
     "blob-write-null-on-fetch-failure": _ERROR,
     "blob-write-null-on-missing-file": _ERROR,

@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.identifier import quote
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.sql_quoting import spark_literal
 from paimon_nb.statements import Span
 from paimon_nb.syntax.lexer import tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
+
+    from paimon_nb.syntax.lexer import Token
 
 _FUNCTIONS = {"CURRENT_CATALOG": "catalog", "CURRENT_DATABASE": "database", "CURRENT_SCHEMA": "database"}
 
@@ -63,6 +66,56 @@ def system_function_names(text: str, span: Span, functions: Collection[str]) -> 
         first = n - 2 if n >= 2 and read[n - 1].text == "." and read[n - 2].is_name else n
         out.append((Span(span.start + read[first].start, span.start + read[n + 2].stop), words[2]))
     return out
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionCall:
+    """A call `[catalog.]sys.f(...)`."""
+
+    name: Span
+    """From the catalog to the name of the function."""
+    function: str
+    """In lower case."""
+    arguments: tuple[tuple[Token, ...], ...]
+    opening: Token
+    commas: tuple[Token, ...]
+    """Between the arguments."""
+    closing: Token
+    offset: int
+    """What to add to the offsets of the tokens."""
+
+
+def system_calls(text: str, span: Span, functions: Collection[str]) -> list[FunctionCall]:
+    """The calls of these functions (lower case) of the database `sys`."""
+    inside = text[span.start : span.stop]
+    if "sys" not in inside.lower():
+        return []
+    read, out = tokens(inside), []
+    starts = {t.start: n for n, t in enumerate(read)}
+    for name_span, function in system_function_names(text, span, functions):
+        first = starts[name_span.start - span.start]
+        at = next(n for n in range(first, len(read)) if read[n].text == "(")
+        arguments, commas, closing = _arguments(read, at + 1)
+        if closing is not None:
+            out.append(FunctionCall(name_span, function, arguments, read[at], commas, closing, span.start))
+    return out
+
+
+def _arguments(read: Sequence[Token], at: int) -> tuple[tuple[tuple[Token, ...], ...], tuple[Token, ...], Token | None]:
+    """The tokens of each argument of a call, from the one behind the parenthesis; the commas; the closing parenthesis."""
+    arguments: list[list[Token]] = [[]]
+    commas: list[Token] = []
+    depth = 0
+    for token in read[at:]:
+        depth += (token.text in ("(", "[")) - (token.text in (")", "]"))
+        if depth < 0:
+            return tuple(tuple(a) for a in arguments if a), tuple(commas), token
+        if token.text == "," and depth == 0:
+            arguments.append([])
+            commas.append(token)
+        else:
+            arguments[-1].append(token)
+    return (), (), None
 
 
 def function_calls(text: str, span: Span) -> list[tuple[Span, tuple[str, ...]]]:

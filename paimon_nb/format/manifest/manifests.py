@@ -286,7 +286,7 @@ def _list_schema(*newer: dict[str, Any]) -> dict[str, Any]:
 
 _LIST_SCHEMA = _list_schema()
 _LIST_SCHEMA_1_4 = _list_schema(optional("_MIN_ROW_ID", "long"), optional("_MAX_ROW_ID", "long"))
-"""Used only if a manifest was written by a newer release, to preserve all of its fields."""
+"""Used if a manifest has row ids, which it has where all its files have them."""
 
 
 def stats_of(node: dict[str, Any]) -> SimpleStats:

@@ -202,13 +202,14 @@ def _show_properties(context: StatementContext, statement: Show) -> Result:
 
 def _show_functions(context: StatementContext, statement: Show) -> Result:
     """SHOW FUNCTIONS with our LIKE: Spark's LIKE has no %, and takes a name instead of a pattern."""
+    from paimon_nb.session.query.blob_functions import BLOB_FUNCTIONS
     from paimon_nb.spark.errors import spark_errors
     from paimon_nb.spark.runtime.flink_json import FLINK_JSON
     from paimon_nb.spark.write.bucket_function import BUCKET_FUNCTIONS
 
     scope = statement.text.split()[1].upper()
     if statement.name[-1:] == ("sys",):
-        database, names = "sys", ["max_pt", *BUCKET_FUNCTIONS]
+        database, names = "sys", ["max_pt", *BUCKET_FUNCTIONS, *BLOB_FUNCTIONS]
     else:
         catalog, database = context.session.find_database(statement.name)
         names = catalog.functions(database)

@@ -45,6 +45,7 @@ from paimon_nb.session.query.hints import (
 from paimon_nb.session.query.stored_views import find_view, inside_view, is_inside_view
 from paimon_nb.session.query.unnest import analyse_with_unnest
 from paimon_nb.session.query.untrusted_text import analyse, must_be_checked
+from paimon_nb.sql.flink.inline_tables import values_as_select
 from paimon_nb.sql.grammar.query import ROW_TRACKING_COLUMNS
 from paimon_nb.statements import CreateView, Query, Span, TableRef, TimestampAsOf, VersionAsOf
 from paimon_nb.syntax.lexer import tokens
@@ -82,6 +83,7 @@ def run_query(
         hidden: their columns that are appended to the result, see `hidden_columns`.
         rewrite: applied to the rendered SQL before Spark analyses it.
     """
+    from paimon_nb.session.query.blob_functions import blob_function_replacements
     from paimon_nb.session.query.hidden_columns import with_hidden_columns_selected
     from paimon_nb.session.query.hints import greatest_partition
     from paimon_nb.session.query.stored_functions import stored_functions
@@ -107,6 +109,8 @@ def run_query(
             register_bucket_functions(session.spark, {name for _, name in bucket_names})
         current |= {name_span: temporary_name(name) for name_span, name in bucket_names}
         made = {temporary_name(name) for _, name in bucket_names}
+        blob_calls = blob_function_replacements(session, text, query.span)
+        current |= blob_calls
         functions: dict[Span, str] = {}
         if must_be_checked(session):  # an unknown function is refused before Spark says that it is unknown
             functions = views.enter_context(stored_functions(session, text, query.span))
@@ -117,7 +121,10 @@ def run_query(
             sql = render(query, text, {**names, **current}, flink=session.flink_semantics)
             sql = with_hidden_columns_selected(sql, hidden) if hidden else sql
             sql = sql if rewrite is None else rewrite(sql)
-            sql = with_values_as_select(sql) if session.flink_semantics else sql
+            if blob_calls:  # Spark evaluates no expression with a lambda, as theirs are, in VALUES
+                sql = values_as_select(sql)
+            elif session.flink_semantics:
+                sql = with_values_as_select(sql)
             register_flink_json(session.spark, sql)
             return _analyse_with_distinct_maps(session, sql, arguments, made)
 

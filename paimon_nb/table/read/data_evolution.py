@@ -106,7 +106,7 @@ def files_by_column(store: TableStore, group: Sequence[DataFile], fields: Sequen
         # A file without a list of its columns may leave out those that are in dedicated files.
         found = normal[0] if normal and not (dedicated and normal[0].write_cols is None) else None
         if found is None and dedicated:
-            rows = _newest_rows(dedicated, begin, count, field.name)
+            rows = newest_rows(dedicated, begin, count, field.name)
         else:
             found = found or (normal[0] if normal else whole)
             rows = (FileRows(found, 0, found.row_count, 0),)
@@ -114,7 +114,7 @@ def files_by_column(store: TableStore, group: Sequence[DataFile], fields: Sequen
     return [ColumnParts(tuple(part), rows) for rows, part in columns.items()]
 
 
-def _newest_rows(files: Sequence[DataFile], begin: int, count: int, column: str) -> tuple[FileRows, ...]:
+def newest_rows(files: Sequence[DataFile], begin: int, count: int, column: str) -> tuple[FileRows, ...]:
     """Rows of dedicated files that cover the `count` rows from row id `begin` once; newer files win."""
     cuts = _file_boundaries(files, begin, count)
     owners: list[list[DataFile]] = [[] for _ in cuts[1:]]

@@ -196,7 +196,7 @@ class TableHandle:
             An Arrow table, one row a file: partition (string), bucket (int32), file_path, file_format (string), schema_id
             (int64), level (int32), record_count, file_size_in_bytes (int64), min_key, max_key, null_value_counts,
             min_value_stats, max_value_stats (string), min_sequence_number, max_sequence_number (int64), creation_time
-            (timestamp[ms]), deleteRowCount (int64), file_source (string).
+            (timestamp[ms]), deleteRowCount (int64), file_source (string), first_row_id (int64), write_cols (list of string).
 
         Raises:
             TimeTravelError: the snapshot does not exist.
@@ -215,7 +215,8 @@ class TableHandle:
 
         Returns:
             An Arrow table, one row a manifest: file_name (string), file_size (int64, bytes), num_added_files,
-            num_deleted_files, schema_id (int64), min_partition_stats, max_partition_stats (string).
+            num_deleted_files, schema_id (int64), min_partition_stats, max_partition_stats (string), min_row_id, max_row_id
+            (int64; None unless all its files have row ids).
 
         Raises:
             TimeTravelError: the snapshot does not exist.

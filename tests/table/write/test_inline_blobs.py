@@ -133,7 +133,7 @@ def test_managed_blobs_beside_descriptors(wb, references):
 @pytest.mark.parametrize(
     ("columns", "options", "why"),
     [
-        ("id INT, x BYTES", "'blob-descriptor-field' = 'x'", "BYTES"),
+        ("id INT, x STRING", "'blob-descriptor-field' = 'x'", "BYTES"),
         ("id INT, x BLOB", "'blob-descriptor-field' = 'x', 'blob-view-field' = 'x'", "named twice"),
         ("id INT, x ARRAY<BLOB>", "'blob-view-field' = 'x'", "ARRAY<BLOB>"),
     ],

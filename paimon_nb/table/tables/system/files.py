@@ -53,6 +53,8 @@ COLUMNS = {
     "creation_time": "TIMESTAMP(3)",
     "deleteRowCount": "BIGINT",
     "file_source": "STRING",
+    "first_row_id": "BIGINT",
+    "write_cols": "ARRAY<STRING>",
 }
 SOURCES = {0: "APPEND", 1: "COMPACT"}
 
@@ -63,7 +65,16 @@ def _file_rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
     for files, common in common_columns(store, texts, groups):
         stats = zip(*texts.values(files), strict=True)
         sources = map(SOURCES.get, files.values("file_source"))
-        yield from zip(*common, *stats, *map(files.values, _AFTER_STATS), sources, strict=True)
+        columns = (names and list(names) for names in files.values("write_cols"))
+        yield from zip(
+            *common,
+            *stats,
+            *map(files.values, _AFTER_STATS),
+            sources,
+            files.values("first_row_id"),
+            columns,
+            strict=True,
+        )
 
 
 _NUMBERS = ("schema_id", "level", "row_count", "file_size")

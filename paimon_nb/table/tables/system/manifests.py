@@ -22,6 +22,8 @@ COLUMNS = {
     "schema_id": "BIGINT NOT NULL",
     "min_partition_stats": "STRING",
     "max_partition_stats": "STRING",
+    "min_row_id": "BIGINT",
+    "max_row_id": "BIGINT",
 }
 
 
@@ -30,7 +32,7 @@ def _manifest_rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
     text = _stats_text(store)
     for m in snapshot_manifests(store, snapshot, changelog=True) if snapshot is not None else []:
         low, high = text(m.partition_stats.min_values), text(m.partition_stats.max_values)
-        yield (m.file_name, m.file_size, m.num_added, m.num_deleted, m.schema_id, low, high)
+        yield (m.file_name, m.file_size, m.num_added, m.num_deleted, m.schema_id, low, high, m.min_row_id, m.max_row_id)
 
 
 def _stats_text(store: TableStore) -> Callable[[bytes], str | None]:

@@ -1,6 +1,6 @@
 """Compacts data-evolution tables: neighbouring files become one, with the newest values of all columns and the same row ids.
 
-Files of BLOB and vector columns stay as they are: they refer to rows by their ids.
+Files of vector columns stay as they are: they refer to rows by their ids. So do those of BLOB columns without `blob-compaction.enabled`.
 Source: Paimon 2.1 `DataEvolutionCompactCoordinator`, `DataEvolutionNormalCompactTask`, `DataEvolutionCompactDeletionVectorRewriter`.
 """
 
@@ -24,6 +24,7 @@ from paimon_nb.table.read.data_evolution import (
 from paimon_nb.table.read.plan.snapshot_scan import Split
 from paimon_nb.table.read.split.inline_blobs import as_stored
 from paimon_nb.table.read.split.split_reader import iter_split
+from paimon_nb.table.write.bucket_compact.blob_files import merge_blob_files, mergeable_blob_files
 from paimon_nb.table.write.bucket_compact.result import CompactResult
 from paimon_nb.table.write.data_file_writer import COMPACT_SOURCE, AppendFileWriter, FileTarget
 from paimon_nb.table.write.dedicated_files import dedicated_fields, open_append_writer
@@ -47,9 +48,40 @@ def pick_row_ranges(store: TableStore, files: Sequence[DataFile]) -> list[list[R
     Args:
         files: of one bucket.
     """
+    parts = [_normal_files(part) for part in _consecutive_groups(store, files)]
+    return [part for part in parts if _is_worth_merging(store, part)]
+
+
+def pick_blob_files(store: TableStore, files: Sequence[DataFile]) -> list[tuple[DataField, list[DataFile]]]:
+    """With `blob-compaction.enabled`: the files of a BLOB column, of consecutive rows, that become one file each.
+
+    Where the normal files are not merged, only files of the same normal file are.
+
+    Args:
+        files: of one bucket.
+    """
+    picked: list[tuple[DataField, list[DataFile]]] = []
+    if store.options.get(opt.BLOB_COMPACTION_ENABLED):
+        for part in _consecutive_groups(store, files):
+            merged = _is_worth_merging(store, _normal_files(part))
+            for groups in [part] if merged else [[group] for group in part]:
+                picked += mergeable_blob_files(store, [f for group in groups for f in group])
+    return picked
+
+
+def _normal_files(part: Sequence[Sequence[DataFile]]) -> list[RowGroup]:
+    return [[f for f in group if not is_dedicated(f)] for group in part]
+
+
+def _is_worth_merging(store: TableStore, part: Sequence[RowGroup]) -> bool:
+    return sum(map(len, part)) >= max(store.options.get(opt.COMPACTION_MIN_FILE_NUM), 2)
+
+
+def _consecutive_groups(store: TableStore, files: Sequence[DataFile]) -> list[list[list[DataFile]]]:
+    """Mergeable groups of files of the same rows, those of consecutive rows together, up to the target size of a file."""
     o = store.options
     target, cost = o.target_file_size(False), o.get(opt.SOURCE_SPLIT_OPEN_FILE_COST)
-    parts: list[list[RowGroup]] = [[]]
+    parts: list[list[list[DataFile]]] = [[]]
     weight = next_row = 0
     for group in group_by_row_range(files):
         normal = [f for f in group if not is_dedicated(f)]
@@ -61,10 +93,9 @@ def pick_row_ranges(store: TableStore, files: Sequence[DataFile]) -> list[list[R
         if parts[-1] and (first != next_row or weight > target or size > target):
             parts.append([])
         weight = size if not parts[-1] else weight + size
-        parts[-1].append(normal)
+        parts[-1].append(group)
         next_row = first + normal[0].row_count
-    enough = max(o.get(opt.COMPACTION_MIN_FILE_NUM), 2)
-    return [part for part in parts if sum(map(len, part)) >= enough]
+    return parts
 
 
 def _is_mergeable(store: TableStore, group: Sequence[DataFile]) -> bool:
@@ -88,7 +119,7 @@ def compact_row_ranges(
     *,
     column_sequences: bool,
 ) -> CompactResult:
-    """Merge what `pick_row_ranges` picks. Deleted rows stay deleted: their vectors move to the new files.
+    """Merge what `pick_row_ranges` and `pick_blob_files` pick. Deleted rows stay deleted: their vectors move to the new files.
 
     Args:
         files: of the bucket.
@@ -104,6 +135,9 @@ def compact_row_ranges(
         result.after.append(merged)
         if vectors is not None:
             _move_vectors(vectors, part, merged)
+    for column, blobs in pick_blob_files(store, files):
+        result.before += blobs
+        result.after.append(merge_blob_files(store, where, column, blobs))
     if vectors is not None:
         result.new_index, result.deleted_index = vectors.finish()
     return result

@@ -30,7 +30,7 @@ from paimon_nb.table.write.bucket_compact.cluster import (
     pick_cluster,
     uses_clustering,
 )
-from paimon_nb.table.write.bucket_compact.data_evolution import compact_row_ranges, pick_row_ranges
+from paimon_nb.table.write.bucket_compact.data_evolution import compact_row_ranges, pick_blob_files, pick_row_ranges
 from paimon_nb.table.write.bucket_compact.deletion_vectors import BucketVectors
 from paimon_nb.table.write.compact.postpone_bucket import compact_postponed
 from paimon_nb.table.write.publish.abort import abort_messages
@@ -129,7 +129,7 @@ def _choose_files(
         unit = KeyBucket(store, partition, bucket, files, index).pick_unit(full=full)
         return [(files, unit)] if unit else []
     if store.evolves_data:
-        return [(files, None)] if pick_row_ranges(store, files) else []
+        return [(files, None)] if pick_row_ranges(store, files) or pick_blob_files(store, files) else []
     if uses_clustering(store):
         unit = pick_cluster(store, files, full=full)
         return [(unit.files, unit)] if unit else []

@@ -181,6 +181,8 @@ def manifest_format(store: TableStore) -> str:
 def manifest_metadata(store: TableStore, name: str, size: int, entries: Sequence[ManifestEntry]) -> ManifestFile:
     """The manifest list's entry for a manifest that holds `entries`."""
     added = sum(e.kind == ADD for e in entries)
+    ranges = [(e.file.first_row_id, e.file.row_count) for e in entries if e.file.first_row_id is not None]
+    tracked = len(ranges) == len(entries)
     return ManifestFile(
         file_name=name,
         file_size=size,
@@ -192,8 +194,8 @@ def manifest_metadata(store: TableStore, name: str, size: int, entries: Sequence
         max_bucket=max(e.bucket for e in entries),
         min_level=min(e.file.level for e in entries),
         max_level=max(e.file.level for e in entries),
-        min_row_id=None,
-        max_row_id=None,
+        min_row_id=min(first for first, _ in ranges) if tracked else None,
+        max_row_id=max(first + count - 1 for first, count in ranges) if tracked else None,
     )
 
 
