@@ -51,7 +51,7 @@ PYTEST     = $(BIN)/python -m pytest -q
 BY_FILE    = --dist loadfile --no-loadscope-reorder
 PARALLEL   = -n $(WORKERS) $(BY_FILE)
 NOTEBOOKS  = -p nbval.plugin --nbval notebooks --nbval-sanitize-with tests/notebook/sanitize.cfg --nbval-current-env -p no:cacheprovider
-LINT       = $(BIN)/ruff format --check paimon_nb tests benchmarks && $(BIN)/ruff check paimon_nb tests benchmarks
+LINT       = $(BIN)/ruff format --check paimon_nb tests benchmarks examples && $(BIN)/ruff check paimon_nb tests benchmarks examples
 # Make a folder for temporary files; print the table of skipped tests after the last stage, also when one fails.
 define STAGES
 set -e; PYTEST_DEBUG_TEMPROOT=$$(mktemp -d $(or $(MEMORY),/tmp)/pnb.XXXX); export PYTEST_DEBUG_TEMPROOT; \
@@ -162,8 +162,8 @@ docs: $(SETUP) ## Build the documentation into site/; a dead link or an undocume
 	@echo "open site/index.html"
 
 format: $(SETUP) ## Format the code
-	@$(BIN)/ruff format paimon_nb tests benchmarks
-	@$(BIN)/ruff check --fix --quiet paimon_nb tests benchmarks
+	@$(BIN)/ruff format paimon_nb tests benchmarks examples
+	@$(BIN)/ruff check --fix --quiet paimon_nb tests benchmarks examples
 
 clean: ## Remove what the commands made (not the tables)
 	rm -rf $(VENV) .venv-binder .venv-newest .venv-spark-* .pytest_cache .mypy_cache .ruff_cache .hypothesis

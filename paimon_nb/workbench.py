@@ -12,6 +12,7 @@ from paimon_nb.base.redact import remember_secrets
 from paimon_nb.catalog import open_catalog
 from paimon_nb.catalog.schema_steps import change_schema
 from paimon_nb.options.spelling import check_catalog_names
+from paimon_nb.plugins import load_plugins
 from paimon_nb.session import Result, Session
 from paimon_nb.session.core.result import dataframe_of
 from paimon_nb.session.core.spark_catalogs import with_store_settings
@@ -43,7 +44,8 @@ def connect(
         catalog: name of the catalog in SQL.
         spark: a SparkSession to use; None creates a local one when it is needed.
         spark_conf: Spark settings of a session that is created here.
-        options: catalog options, such as `metastore`, `s3.endpoint`, `table-default.file.format`.
+        options: catalog options, such as `metastore`, `s3.endpoint`, `table-default.file.format`. `plugins` names modules whose
+            plugins are added (see `paimon_nb.plugins`).
 
     Returns:
         A workbench, also a context manager.
@@ -51,17 +53,21 @@ def connect(
     Raises:
         UnknownOption: a name in `options` that is nearly one of a catalog's.
         BadOptionValue: a value in `options` that is not allowed.
+        PluginError: a module in `plugins` cannot be used.
 
     Examples:
         >>> with paimon_nb.connect("warehouse") as other:
         ...     other.table("orders").primary_keys
         ('id',)
     """
-    check_catalog_names(options or {})
+    options = dict(options or {})
+    if plugins := options.pop("plugins", ""):
+        load_plugins(plugins)
+    check_catalog_names(options)
     remember_secrets(spark_conf or {})
     name_servers(spark_conf or {})
     spark_setting = (lambda key: spark.conf.get(key, None)) if spark is not None else (spark_conf or {}).get
-    catalog_options = with_store_settings({**(options or {}), "warehouse": str(warehouse)}, spark_setting)
+    catalog_options = with_store_settings({**options, "warehouse": str(warehouse)}, spark_setting)
     return Workbench(Session(open_catalog(catalog, catalog_options), spark, spark_conf or {}))
 
 

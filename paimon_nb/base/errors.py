@@ -4,7 +4,7 @@ Every error describes the problem in one sentence, carries the facts as attribut
 
     PaimonError
      +- ConfigError           options and environment
-     |   +- UnknownOption  BadOptionValue  FixedOption  EnvironmentError_
+     |   +- UnknownOption  BadOptionValue  FixedOption  EnvironmentError_  PluginError
      +- NameError_            names and lookups
      |   +- InvalidName  UnknownName
      |   +- CatalogNotFound  DatabaseNotFound  TableNotFound  ColumnNotFound
@@ -95,6 +95,10 @@ class FixedOption(ConfigError):
 
 class EnvironmentError_(ConfigError):
     """Java, PySpark or Arrow are missing or incompatible."""
+
+
+class PluginError(ConfigError):
+    """What another package registers cannot be used: it does not load, or is not what its group needs."""
 
 
 class NameError_(PaimonError):

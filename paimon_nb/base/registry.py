@@ -1,12 +1,15 @@
-"""Registry of named entries, with a did-you-mean for unknown names."""
+"""Registry of named entries, with a did-you-mean for unknown names. Other packages add entries as plugins."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
-from typing import Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from paimon_nb.base.errors import UnknownName
+
+if TYPE_CHECKING:
+    from paimon_nb.base.plugins import PluginGroup
 
 T = TypeVar("T")
 
@@ -27,11 +30,19 @@ def did_you_mean(name: str, known: Iterable[str]) -> str | None:
 
 
 class Registry(Mapping[str, T], Generic[T]):
-    """An immutable name -> entry mapping with the kind of its entries."""
+    """A name -> entry mapping with the kind of its entries: those given here, and the plugins of a group."""
 
-    def __init__(self, kind: str, entries: Mapping[str, T]) -> None:
+    def __init__(self, kind: str, entries: Mapping[str, T], *, plugins: PluginGroup | None = None) -> None:
+        """Declares the entries.
+
+        Args:
+            kind: what the entries are, for messages.
+            entries: the entries of this package. A plugin cannot replace them.
+            plugins: where other packages register more.
+        """
         self.kind = kind
         self._entries: dict[str, Any] = dict(entries)
+        self.plugins = plugins
 
     def find(self, name: str) -> T:
         """The entry called `name`. Raises `UnknownName` with the nearest known name."""
@@ -44,34 +55,49 @@ class Registry(Mapping[str, T], Generic[T]):
         return self[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._entries
+        return name in self._entries or any(name == plugin for plugin in self._plugin_names())
 
     def __getitem__(self, name: str) -> T:
+        if name in self._entries:
+            return self._own_entry(name)
+        if self.plugins is None:
+            raise KeyError(name)
+        entry: T = self.plugins.load(name)
+        return entry
+
+    def _own_entry(self, name: str) -> T:
         entry: T = self._entries[name]
         return entry
 
+    def _plugin_names(self) -> Iterable[str]:
+        return () if self.plugins is None else self.plugins.names()
+
     def __iter__(self) -> Iterator[str]:
-        return iter(self._entries)
+        yield from self._entries
+        yield from (name for name in self._plugin_names() if name not in self._entries)
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return sum(1 for _ in self)
 
 
 class LazyRegistry(Registry[T]):
     """A registry whose entries are imported when they are looked up. Listing and checking names imports nothing."""
 
-    def __init__(self, kind: str, package: str, entries: Mapping[str, str]) -> None:
+    def __init__(
+        self, kind: str, package: str, entries: Mapping[str, str], *, plugins: PluginGroup | None = None
+    ) -> None:
         """Declares the entries.
 
         Args:
             kind: what the entries are, for messages.
             package: the package of their modules.
             entries: name -> `module:object`, the module relative to the package.
+            plugins: where other packages register more.
         """
-        super().__init__(kind, {})
+        super().__init__(kind, {}, plugins=plugins)
         self._package = package
         self._entries = dict(entries)
 
-    def __getitem__(self, name: str) -> T:
+    def _own_entry(self, name: str) -> T:
         module, _, attribute = self._entries[name].partition(":")
         return cast("T", getattr(import_module(f"{self._package}.{module}"), attribute))

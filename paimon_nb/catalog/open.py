@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.base.named_servers import name_servers
+from paimon_nb.base.plugins import PluginGroup
 from paimon_nb.base.redact import remember_secrets
 from paimon_nb.base.registry import Registry
 from paimon_nb.catalog.filesystem import FilesystemCatalog
@@ -59,6 +60,7 @@ METASTORES: Registry[Callable[[str, Mapping[str, str]], Catalog]] = Registry(
         "jdbc": _open_jdbc,
         "rest": _open_rest,
     },
+    plugins=PluginGroup("metastores", "a function from a name and options to a Catalog"),
 )
 
 
@@ -66,10 +68,16 @@ def open_catalog(name: str, options: Mapping[str, str]) -> Catalog:
     """The catalog that CREATE CATALOG's options describe.
 
     Raises:
-        BadOptionValue: `type` is not 'paimon', 'paimon-generic' or 'generic_in_memory'.
+        BadOptionValue: `type` is not 'paimon', 'paimon-generic' or 'generic_in_memory'; `plugins` is set.
         UnknownName: no such metastore.
         AccessDenied: the warehouse has access control, and `user` or `password` is wrong.
     """
+    if "plugins" in options:  # it would name code to run: SQL may come from others
+        raise BadOptionValue(
+            "the option 'plugins' is not one of a catalog",
+            hint="paimon_nb.connect(..., options={'plugins': ...})",
+            option="plugins",
+        )
     remember_secrets(options)
     name_servers(options)
     kind = options.get("type", "paimon")

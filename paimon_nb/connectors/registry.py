@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from paimon_nb.base.plugins import PluginGroup
 from paimon_nb.base.redact import remember_secrets
 from paimon_nb.base.registry import LazyRegistry
 
@@ -24,6 +25,7 @@ SOURCES: LazyRegistry[Callable[[ConnectorTable], Source]] = LazyRegistry(
         "postgres-cdc": "postgres_cdc.connector:PostgresCdc",
         "jdbc": "jdbc:Jdbc",
     },
+    plugins=PluginGroup("sources", "a function from a ConnectorTable to a Source"),
 )
 SINKS: LazyRegistry[Callable[[ConnectorTable], Sink]] = LazyRegistry(
     "sink connector",
@@ -35,6 +37,7 @@ SINKS: LazyRegistry[Callable[[ConnectorTable], Sink]] = LazyRegistry(
         "kafka": "kafka.connector:open_kafka_sink",
         "upsert-kafka": "kafka.connector:open_kafka_sink",
     },
+    plugins=PluginGroup("sinks", "a function from a ConnectorTable to a Sink"),
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
+from paimon_nb.base.plugins import PluginGroup
 from paimon_nb.base.redact import remember_secrets
 from paimon_nb.base.registry import Registry
 from paimon_nb.fs.local import LocalFileIO
@@ -45,6 +46,7 @@ FILE_SYSTEMS: Registry[Callable[[Mapping[str, str]], FileIO]] = Registry(
         "s3a": _open_s3,
         "hdfs": _open_hdfs,
     },
+    plugins=PluginGroup("file_systems", "a function from options to a FileIO"),
 )
 
 

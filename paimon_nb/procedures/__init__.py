@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import ProcedureNotFound, UnsupportedOperation
+from paimon_nb.base.plugins import PluginGroup
 from paimon_nb.base.redact import remember_secrets
 from paimon_nb.base.registry import Registry, did_you_mean
 from paimon_nb.procedures.branches import CREATE_BRANCH, DELETE_BRANCH, FAST_FORWARD, MERGE_BRANCH, RENAME_BRANCH
@@ -91,6 +92,7 @@ PROCEDURES: Registry[Procedure] = Registry(
             TRIGGER_TAG_AUTOMATIC_CREATION, VECTOR_SEARCH,
         )
     },
+    plugins=PluginGroup("procedures", "a Procedure", lambda plugin: isinstance(plugin, Procedure)),
 )  # fmt: skip
 
 _FUNCTIONS = "functions of a catalog are Java code, which is not run here"

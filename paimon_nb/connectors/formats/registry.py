@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import UnsupportedOperation
+from paimon_nb.base.plugins import PluginGroup
 from paimon_nb.base.registry import Registry
 from paimon_nb.connectors.formats.avro import Avro
 from paimon_nb.connectors.formats.cdc_json import (
@@ -34,6 +35,7 @@ ROW_DECODERS: Registry[Callable[[Sequence[DataField], FormatOptions], Decoder]] 
         "raw": Raw,
         "avro": Avro,
     },
+    plugins=PluginGroup("decoders", "a function from columns and FormatOptions to a Decoder"),
 )
 CDC_DECODERS: Registry[type[CdcJsonDecoder]] = Registry(
     "format",
@@ -54,6 +56,7 @@ ENCODERS: Registry[Callable[[Sequence[DataField], FormatOptions], Encoder]] = Re
         "canal-json": CanalEncoder,
         "maxwell-json": MaxwellEncoder,
     },
+    plugins=PluginGroup("encoders", "a function from columns and FormatOptions to an Encoder"),
 )
 
 

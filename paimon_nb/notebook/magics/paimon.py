@@ -27,6 +27,7 @@ from paimon_nb.notebook.progress import RunState, has_front_end, run_line, run_w
 from paimon_nb.notebook.python_cells import ROWS
 from paimon_nb.notebook.snippets import query_text, with_snippets
 from paimon_nb.notebook.undo import now_ms
+from paimon_nb.plugins import PANELS
 from paimon_nb.session.query.duckdb_tables import run_in_duckdb
 from paimon_nb.session.query.engine_choice import DUCKDB, ENGINES, with_engine
 from paimon_nb.session.query.error_location import locate_more_exactly
@@ -284,6 +285,8 @@ class PaimonMagics(InspectCommands, Magics):
             return command(command_args)
         if word in _SYSTEM:
             return self._do_system(word, command_args)
+        if word in PANELS:
+            return PANELS[word](workbench(), command_args)
         similar = difflib.get_close_matches(word, commands(), 1)
         from paimon_nb.sql.parse import SPARK_ONLY, STATEMENTS
 
@@ -305,8 +308,9 @@ class PaimonMagics(InspectCommands, Magics):
 
     def _do_help(self, command_args: str) -> None:
         command = command_args.removeprefix("%").removeprefix("paimon ").strip()
-        lines = [line for line in HELP.splitlines() if re.match(rf"%paimon ([\w|]*\|)?{re.escape(command)}\b", line)]
-        print("\n".join(lines) if command and lines else HELP)  # noqa: T201
+        text = HELP + _help_of_plugins()
+        lines = [line for line in text.splitlines() if re.match(rf"%paimon ([\w|]*\|)?{re.escape(command)}\b", line)]
+        print("\n".join(lines) if command and lines else text)  # noqa: T201
 
     def _do_undo(self, command_args: str) -> None:
         if command_args:
@@ -378,7 +382,11 @@ def _reads_only(text: str) -> bool:
     return all(isinstance(statement, Query | Show) for statement in parse(text))
 
 
+def _help_of_plugins() -> str:
+    return "".join(f"\n%paimon {name:<22} {(PANELS[name].__doc__ or 'of a plugin').splitlines()[0]}" for name in PANELS)
+
+
 def commands() -> list[str]:
     """All %paimon commands."""
     done = [n.removeprefix("_do_") for n in dir(PaimonMagics) if n.startswith("_do_")]
-    return sorted({*_SYSTEM, *done} - {"status", "system"})
+    return sorted({*_SYSTEM, *done, *PANELS} - {"status", "system"})

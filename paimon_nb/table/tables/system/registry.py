@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from paimon_nb.base.plugins import PluginGroup
 from paimon_nb.base.registry import LazyRegistry
 
 if TYPE_CHECKING:
@@ -33,4 +34,7 @@ SYSTEM_TABLES: LazyRegistry[SystemTable] = LazyRegistry(
         "ro": "read_optimized:READ_OPTIMIZED",
         "row_tracking": "row_tracking:ROW_TRACKING",
     },
+    plugins=PluginGroup(
+        "system_tables", "a SystemTable", lambda plugin: all(hasattr(plugin, a) for a in ("fields", "read"))
+    ),
 )

@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import MissingFile, UnsupportedOperation
+from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.base.plugins import PluginGroup
+from paimon_nb.base.registry import Registry
 from paimon_nb.format.metadata_json import java_json
 from paimon_nb.format.row import partition_path
 from paimon_nb.format.row.partition_path import partition_values_of_path
@@ -18,12 +21,30 @@ from paimon_nb.table.read.partition_spec import in_row_spec
 from paimon_nb.table.write.maintenance.http_report import report_partition_done
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from paimon_nb.table.read.store import TableStore
 
 _HERE, _REPORT, _EVENT = "success-file", "http-report", "mark-event"
 SUCCESS_FILE = "_SUCCESS"
+
+
+@dataclass(frozen=True, slots=True)
+class DonePartition:
+    """What an action of another package gets."""
+
+    table: str
+    """Path of the table."""
+    partition: Mapping[str, str]
+    """Partition column -> text of its value."""
+    path: str
+    """The partition's directory."""
+
+
+PARTITION_DONE_ACTIONS: Registry[Callable[[DonePartition], object]] = Registry(
+    "partition-done action", {}, plugins=PluginGroup("partition_done_actions", "a function from a DonePartition")
+)
+"""Actions that other packages add. The built-in ones need the store."""
 
 
 def mark_partitions_done(store: TableStore, specs: Sequence[Mapping[str, str]]) -> list[str]:
@@ -60,10 +81,11 @@ def mark_done(store: TableStore, partitions: Iterable[bytes]) -> list[str]:
 def _run_mark_done_actions(store: TableStore, folders: Iterable[str]) -> list[str]:
     actions = [a.strip() for a in str(store.options.get(opt.PARTITION_MARK_DONE_ACTION)).split(",")]
     possible = {_HERE, _REPORT, *([_EVENT] if store.versions is not None else [])}
-    if not possible & set(actions):
+    added = [PARTITION_DONE_ACTIONS[a] for a in actions if a not in possible and a in PARTITION_DONE_ACTIONS]
+    if not possible & set(actions) and not added:
         raise UnsupportedOperation(
-            f"{store.name}: partition.mark-done-action = {', '.join(actions)} needs a metastore or a Java class",
-            hint=f"add {_HERE} to it",
+            f"{store.name}: partition.mark-done-action = {', '.join(actions)} needs a metastore, a Java class or a plugin",
+            hint=f"add {_HERE} to it, or install the plugin",
         )
     paths, marked = [], []
     for folder in folders:
@@ -72,6 +94,8 @@ def _run_mark_done_actions(store: TableStore, folders: Iterable[str]) -> list[st
             paths.append(_write_success_file(store, folder))
         if _REPORT in actions:
             report_partition_done(store, folder.removeprefix(store.data_root).strip("/") + "/")
+        for action in added:
+            action(DonePartition(store.root, marked[-1], folder))
     if _EVENT in actions and store.versions is not None:
         store.versions.mark_done(marked)
     return paths

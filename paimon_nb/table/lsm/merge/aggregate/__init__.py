@@ -1,5 +1,6 @@
 """Aggregate functions, one class each, with a registry."""
 
+from paimon_nb.base.plugins import PluginGroup
 from paimon_nb.base.registry import Registry
 from paimon_nb.format.types import DataField
 from paimon_nb.table.lsm.merge.aggregate.arithmetic import Product, Sum
@@ -46,6 +47,11 @@ AGGREGATES: Registry[type[Aggregate]] = Registry(
         "rbm64": Rbm64,
         "primary-key": PrimaryKey,
     },
+    plugins=PluginGroup(
+        "aggregates",
+        "a subclass of Aggregate",
+        lambda plugin: isinstance(plugin, type) and issubclass(plugin, Aggregate),
+    ),
 )
 
 
