@@ -9,7 +9,7 @@ from paimon_nb.base.errors import SchemaMismatch, UnsupportedFormat
 from paimon_nb.files import formats
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import pyarrow as pa
 
@@ -28,6 +28,7 @@ class ParquetReader:
 
         self.how = "Parquet"
         self.notes: list[str] = []
+        self.guess: Mapping[str, str] = {}
         self._file = parquet.ParquetFile(file.path)  # not mapped: its writer may overwrite it
         whole: pa.Schema = self._file.schema_arrow
         self.schema: pa.Schema = pa.schema([f for f in whole if not _is_empty_group(f.type)], whole.metadata)
@@ -80,6 +81,7 @@ class OrcReader:
 
         self.how = "ORC"
         self.notes: list[str] = []
+        self.guess: Mapping[str, str] = {}
         # Broken bytes may end the process that decodes them, so another one does.
         self._file = OrcFile(Path(file.path).open("rb"), str(file.path), None)  # noqa: SIM115
         self.schema: pa.Schema = self._file.value("schema").schema
@@ -101,6 +103,7 @@ class ArrowReader:
     def __init__(self, file: Found) -> None:
         self.how = "Arrow"
         self.notes: list[str] = []
+        self.guess: Mapping[str, str] = {}
         self._rows = self._with_wider_decimals(_arrow_rows(file))
         self.schema: pa.Schema = self._rows.schema
 
@@ -180,6 +183,7 @@ class FrameReader:
     def __init__(self, rows: pa.Table) -> None:
         self.how = "frame"
         self.notes: list[str] = []
+        self.guess: Mapping[str, str] = {}
         self._rows = rows
         self.schema: pa.Schema = rows.schema
 
@@ -200,6 +204,7 @@ class ManyReader:
         how = readers[0].how
         self.how = f"{len(files)} files, {how}" if len(files) > 1 else how
         self.notes = [n for r in readers for n in r.notes]
+        self.guess = readers[0].guess
         own = [pa.schema([f.remove_metadata() for f in r.schema]) for r in readers]
         try:
             schema = pa.unify_schemas(own, promote_options="permissive") if len(own) > 1 else own[0]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from paimon_nb.files.nearest_types import text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import pyarrow as pa
 
@@ -36,6 +36,7 @@ class AvroReader:
         self.how, self._path = "Avro", file.path
         _add_snappy()
         self.notes: list[str] = []
+        self.guess: Mapping[str, str] = {}
         with file.path.open("rb") as stream:
             written: Any = fastavro.reader(stream).writer_schema
         named: dict[str, Any] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from paimon_nb.base.errors import BadOptionValue, PaimonError, SchemaMismatch, UnsupportedFormat
 from paimon_nb.base.lazy_dataclass import dataclass
@@ -68,15 +68,17 @@ class CsvReader(EngineReader):
         self._options, self._copies, self._files = options, Utf8Copies(), files
         self._sources = [self._utf8(f) for f in files]
         with self._engine() as engine:
-            dialects = [self._dialect(engine, f, s) for f, s in zip(files, self._sources, strict=True)]
+            self._dialects = dialects = [self._dialect(engine, f, s) for f, s in zip(files, self._sources, strict=True)]
             self._relation, self._names = self._combined(files, dialects)
             self._user_types: dict[str, str] = {}
             self._decisions = self._types(engine, dialects)
-            self._check_user_types(engine, files)
+            self._check_user_types(engine)
+            self._check_one_line_a_row(engine)
             self._names += self._constants
             self._decisions += [Decision(t, sql_name(n)) for n, t in self._constants.items()]
             self.schema = self._schema_of_columns(engine)
         self.how = self._described(dialects)
+        self.guess = self._guessed(dialects[0])
         self.notes += [f"{n}: {d.note}" for n, d in zip(self._names, self._decisions, strict=True) if d.note]
 
     # -- guess
@@ -153,6 +155,9 @@ class CsvReader(EngineReader):
         delimiter, quote, escape, new_line, comment, skip, header, found, date, timestamp = row
         without = {"(empty)": ""}
         quote, escape, comment = (without.get(t, t) for t in (quote, escape, comment))
+        if comment and skip and "skip" not in settings and self._begins_with_comments(source, comment, int(skip)):
+            # The engine counts them twice, and skips the header.
+            return self._sniff(engine, source, {**settings, "skip": 0, "comment": comment}, lenient)
         unquoted = not quote and "quote" not in settings and not self._has_quotes_at_start(source)
         if unquoted:  # a quotation mark may come after the sample
             quote = escape = '"'
@@ -161,10 +166,17 @@ class CsvReader(EngineReader):
             tuple((c["name"], c["type"]) for c in found), date or "", timestamp or "", tuple(lenient.items()), unquoted,
         )  # fmt: skip
 
+    def _begins_with_comments(self, source: Utf8File, comment: str, lines: int) -> bool:
+        with self._opened(source) as stream:
+            return all(stream.readline().startswith(comment.encode()) for _ in range(lines))
+
+    def _opened(self, source: Utf8File) -> BinaryIO:
+        compression = self._options.get("compression") or formats.compression_of(source.path)
+        return open_stream(Path(source.path), None if compression == "none" else compression)
+
     def _has_quotes_at_start(self, source: Utf8File) -> bool:
         """Whether DuckDB saw quotation marks in its sample and did not take them for such."""
-        compression = self._options.get("compression") or formats.compression_of(source.path)
-        with open_stream(Path(source.path), None if compression == "none" else compression) as stream:
+        with self._opened(source) as stream:
             return b'"' in stream.read(_QUOTES_BYTES)
 
     def _has_words_as_header(self, engine: Engine, source: Utf8File, dialect: Dialect) -> bool:
@@ -182,7 +194,8 @@ class CsvReader(EngineReader):
         }  # fmt: skip
         if dialect.new_line in ("\\n", "\\r", "\\r\\n"):
             arguments["new_line"] = dialect.new_line
-        for option in ("nullstr", "ignore_errors", "max_line_size", "null_padding", "strict_mode"):
+        formats_of_types = ("dateformat", "timestampformat") if types else ()
+        for option in ("nullstr", "ignore_errors", "max_line_size", "null_padding", "strict_mode", *formats_of_types):
             if option in self._options:
                 arguments[option] = self._options.get(option)
         return call("read_csv", paths, arguments | dict(dialect.lenient))
@@ -294,7 +307,7 @@ class CsvReader(EngineReader):
             return Decision(type, f"CAST(try_strptime({text}, {sql_text(format)}) AS {type})")
         return Decision(type, f"TRY_CAST({text} AS {type})")
 
-    def _check_user_types(self, engine: Engine, files: Sequence[Found]) -> None:
+    def _check_user_types(self, engine: Engine) -> None:
         """Raises SchemaMismatch: a value is not of the type that the user gave; it names file, line, column and value."""
         checked = [(n, d) for n, d in zip(self._names, self._decisions, strict=True) if n.lower() in self._user_types]
         checked = [(n, d) for n, d in checked if d.type != "VARCHAR"]
@@ -307,14 +320,77 @@ class CsvReader(EngineReader):
         (found,) = engine.rows(f"SELECT {checks} FROM (SELECT *, row_number() OVER () AS row FROM {self._relation})")
         for (name, decision), value, row in zip(checked, found[::2], found[1::2], strict=True):
             if row is not None:
+                file, line = self._place_of(engine, name, decision.type, row)
                 raise SchemaMismatch(
-                    f"{files[0].name}, row {row:,}, column {name!r}: {value!r} is not a {decision.type}",
-                    hint=f"types = {{'{name}': 'STRING'}} keeps the texts, nullstr = '{value}' makes this one NULL, ignore_errors = true makes all of them NULL",
-                    file=files[0].name, row=row, column=name, value=value,
+                    f"{file}, {line}, column {name!r}: {value!r} is not a {decision.type}",
+                    hint=f"{self._help(decision.type, str(value))}types = {{'{name}': 'STRING'}} keeps the texts, nullstr = '{value}' makes this one NULL, ignore_errors = true makes all of them NULL",
+                    file=file, row=row, column=name, value=value, line=int(line.split()[1].replace(",", "")) if line.startswith("line") else None,
                 )  # fmt: skip
+
+    def _check_one_line_a_row(self, engine: Engine) -> None:
+        """Raises SchemaMismatch: a value has a line break, and the user said that none has."""
+        if self._options.get("multiline", True):
+            return
+        breaks = ", ".join(
+            f"min(row) FILTER (WHERE contains({sql_name(n)}, chr(10)) OR contains({sql_name(n)}, chr(13)))"
+            for n in self._names
+        )
+        (found,) = engine.rows(f"SELECT {breaks} FROM (SELECT *, row_number() OVER () AS row FROM {self._relation})")
+        for name, row in zip(self._names, found, strict=True):
+            if row is not None:
+                raise SchemaMismatch(
+                    f"{self._files[0].name}, row {row:,}, column {name!r}: a value has several lines",
+                    hint="multiline = true reads it, quote = '' takes quotation marks for letters", file=self._files[0].name, row=row, column=name,
+                )  # fmt: skip
+
+    def _help(self, type: str, value: str) -> str:
+        """The option that reads values of another form."""
+        if type == "DATE" and "dateformat" not in self._options:
+            return "dateformat = '%d.%m.%Y' names the form of dates, "
+        if type.startswith("TIMESTAMP") and "timestampformat" not in self._options:
+            return "timestampformat = '%d.%m.%Y %H:%M' names the form of times, "
+        own = {"thousands", "decimal_separator"} & set(self._options.values)
+        if _is_number(type) and not own and re.search(r"\d[.,' ]\d", value):
+            return "decimal_separator = ',' and thousands = '.' name the signs in numbers, "
+        return ""
+
+    def _place_of(self, engine: Engine, name: str, type: str, row: int) -> tuple[str, str]:
+        """The file and the line of the first value that is not of a type, as 'line 7'; 'row 7' if the engine does not find it."""
+        import duckdb
+
+        column = self._names.index(name)
+        for file, source, dialect in zip(self._files, self._sources, self._dialects, strict=True):
+            ((count,),) = engine.rows(f"SELECT count(*) FROM {self._call([source.path], dialect)}")
+            if row > count:
+                row -= count
+                continue
+            own = next((n for n, _ in dialect.columns if n.lower() == name.lower()), None)
+            if own is None and len(self._files) == 1:
+                own = dialect.columns[column][0]  # the user gave the columns other names
+            # The engine does not count lines that are comments.
+            if own is not None and not dialect.comment and not {"thousands", "decimal_separator"} & set(self._options.values):  # fmt: skip
+                try:
+                    engine.rows(f"SELECT count(COLUMNS(*)) FROM {self._call([source.path], dialect, {own: type})}")
+                except duckdb.Error as error:
+                    found = _LINE.search(str(error))
+                    if found:
+                        return file.name, f"line {int(found[1]):,}"
+            return file.name, f"row {row:,}"
+        return self._files[0].name, f"row {row:,}"
 
     def _error(self, error: Exception) -> PaimonError:
         return csv_error(error, self._files[0].name)
+
+    def _guessed(self, first: Dialect) -> dict[str, str]:
+        """The options with which the first file is read, as texts."""
+        source, lenient = self._sources[0], dict(first.lenient)
+        formats = {"dateformat": first.date_format, "timestampformat": first.timestamp_format}
+        return {
+            "header": str(first.header).lower(), "skip": str(first.skip), "comment": first.comment, "delim": first.delimiter, "quote": first.quote,
+            "escape": first.escape, "encoding": source.encoding or "utf-8", "decimal_separator": self._options.get("decimal_separator", "."),
+            "null_padding": str(bool(lenient.get("null_padding"))).lower(), "strict_mode": str(bool(lenient.get("strict_mode", True))).lower(),
+            "all_varchar": "false", "ignore_errors": "false", "multiline": "true", "sample_size": "20480", **{k: v for k, v in formats.items() if v},
+        }  # fmt: skip
 
     def _described(self, dialects: Sequence[Dialect]) -> str:
         first, source = dialects[0], self._sources[0]

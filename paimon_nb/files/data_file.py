@@ -11,7 +11,7 @@ from paimon_nb.files.nearest_types import nearest_column, needs_values, unique_n
 from paimon_nb.format.types.arrow_builders import from_arrow_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import pyarrow as pa
 
@@ -30,6 +30,8 @@ class Reader(Protocol):
     """'CSV, delimiter semicolon, header in line 1'."""
     notes: list[str]
     """What the guess changed."""
+    guess: Mapping[str, str]
+    """The options of the file as they were found, by name; {} if the format has none."""
 
     def read(self, columns: Sequence[int]) -> pa.Table:
         """These columns, by position; at least one."""
@@ -53,11 +55,14 @@ class DataFile:
 
     Attributes:
         how: how it was read: 'CSV, delimiter comma, header in line 1'.
+        guess: the options of the file as they were found: {'delim': ',', 'header': 'true'}.
+        kind: its format: 'csv'.
         size: its bytes.
     """
 
-    def __init__(self, reader: Reader, name: str, size: int) -> None:
-        self._reader, self._name = reader, name
+    def __init__(self, reader: Reader, name: str, size: int, kind: str = "") -> None:
+        self._reader, self._name, self.kind = reader, name, kind
+        self.guess = dict(reader.guess)
         self.how, self.size = reader.how, size
         names, renamed = unique_names(reader.schema.names)
         if not names:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from paimon_nb.files.engine import reading_engine, sql_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import pyarrow as pa
 
@@ -25,6 +25,7 @@ class EngineReader:
 
     def __init__(self) -> None:
         self.notes: list[str] = []
+        self.guess: Mapping[str, str] = {}
         self._relation = ""
         """What a FROM clause of the engine names."""
         self._names: list[str] = []

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from paimon_nb.base.errors import BadOptionValue, EnvironmentError_
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import pyarrow as pa
 
@@ -42,6 +42,7 @@ class ExcelReader:
             self.notes += [f"{name}: texts, because its values have several types"] if mixed else []
         self._rows = pa.table(columns, names=names)
         self.schema: pa.Schema = self._rows.schema
+        self.guess: Mapping[str, str] = {"header": str(bool(header)).lower(), "skip": "0"}
         self.how = f"Excel, {'header in the first row' if header else 'no header'}"
 
     def read(self, columns: Sequence[int]) -> pa.Table:

@@ -50,6 +50,8 @@ class JsonReader(EngineReader):
             self.schema = self._schema_of_columns(engine)
         self.notes += [f"{n}: {d.note}" for n, d in zip(self._names, self._decisions, strict=True) if d.note]
         self.how = self._described(files[0])
+        array = "array" in self.how
+        self.guess = {"format": "array" if array else "newline_delimited", "encoding": "utf-8", "maximum_depth": "-1", "all_varchar": "false", "ignore_errors": "false", "multiline": "true"}  # fmt: skip
 
     def _utf8(self, file: Found) -> str:
         compression = self._options.get("compression") or formats.compression_of(file.name)
@@ -65,6 +67,8 @@ class JsonReader(EngineReader):
             if format not in _FORMATS:
                 raise BadOptionValue(f"format of JSON is not {format!r}", hint=", ".join(_FORMATS), option="format", value=format)  # fmt: skip
             arguments["format"] = format
+        if not self._options.get("multiline", True):
+            arguments["format"] = "newline_delimited"
         for option in (
             "records",
             "maximum_depth",

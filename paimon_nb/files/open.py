@@ -62,7 +62,7 @@ def open_data_file(
         raise UnsupportedFormat(f"{path!r} has files of several formats: {kind}, {', '.join(others)}", hint=f"name one: '*.{kind}'", feature="files")  # fmt: skip
     checked.check_for(kind, path)
     reader = _opened(kind, path, found, checked)
-    return DataFile(reader, path, sum(f.size for f in found))
+    return DataFile(reader, path, sum(f.size for f in found), kind)
 
 
 def _kind(file: Found, options: FileOptions) -> str:

@@ -160,7 +160,7 @@ def _types(value: Any) -> dict[str, str]:
         raise TypeError
     text = value.strip()
     if text[:1] == "{" and text[-1:] == "}":
-        pairs = [re.split(r"\s*:\s*", p.strip(), maxsplit=1) for p in _split(text[1:-1])]
+        pairs = [[part.strip() for part in _split(p.strip(), ":", 1)] for p in _split(text[1:-1])]
     else:
         pairs = [re.split(r"\s+", p.strip(), maxsplit=1) if p.strip()[:1] not in "`\"" else list(_quoted_pair(p.strip())) for p in _split(text)]  # fmt: skip
     if not pairs or any(len(p) != 2 or not p[0] or not p[1] for p in pairs):
@@ -173,9 +173,10 @@ def _quoted_pair(text: str) -> tuple[str, str]:
     return text[: end + 1], text[end + 1 :].strip()
 
 
-def _split(text: str) -> list[str]:
-    """The parts of a list, separated by commas outside of brackets and quotation marks."""
-    parts, depth, quote, start = [], 0, "", 0
+def _split(text: str, separator: str = ",", times: int = -1) -> list[str]:
+    """The parts of a list, separated by commas outside of brackets and quotation marks. `times`: splits at most; -1: all."""
+    parts: list[str] = []
+    depth, quote, start = 0, "", 0
     for i, c in enumerate(text):
         if quote:
             quote = "" if c == quote else quote
@@ -185,7 +186,7 @@ def _split(text: str) -> list[str]:
             depth += 1
         elif c in ")]}>":
             depth -= 1
-        elif c == "," and not depth:
+        elif c == separator and not depth and len(parts) != times:
             parts.append(text[start:i])
             start = i + 1
     last = text[start:]

@@ -8,7 +8,7 @@ from paimon_nb.files import formats
 from paimon_nb.files.text_encoding import Utf8Copies
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import pyarrow as pa
 
@@ -34,6 +34,7 @@ class TextReader:
         state = file.path.stat()
         self.how = f"text, {text.encoding}" if text.encoding else "text"
         self.notes: list[str] = []
+        self.guess: Mapping[str, str] = {}
         self._rows = pa.table(
             {
                 "filename": pa.array([file.name]),

@@ -66,6 +66,7 @@ UNCHANGED: list[tuple[str, str, str | bytes, str, list[tuple[Any, ...]]]] = [
     ("short lines", "a.csv", "id,name,x\n1,a\n2,b,c\n", "id BIGINT, name STRING, x STRING", [(1, "a", None), (2, "b", "c")]),
     ("long lines", "a.csv", "a,b\n1,2\n3,4,5\n6,7\n", "a BIGINT, b BIGINT, column2 BIGINT", [(1, 2, None), (3, 4, 5), (6, 7, None)]),
     ("comments", "a.csv", "# from x\nid,name\n1,a\n", "id BIGINT, name STRING", [(1, "a")]),
+    ("comments before quoted line breaks", "a.csv", '# note\nb,a\n"1\n2",5\n3,4\n', "b STRING, a BIGINT", [("1\n2", 5), ("3", 4)]),
     ("single quotes", "a.csv", "a,b\n'x,y',1\n'z',2\n", "a STRING, b BIGINT", [("x,y", 1), ("z", 2)]),
     ("texts and numbers", "a.json", '[{"t":"a"},{"t":300}]', "t STRING", [("a",), ("300",)]),
     ("objects and texts", "a.jsonl", '{"t":"a"}\n{"t":{"x":1}}\n', "t STRING", [('"a"',), ('{"x":1}',)]),
@@ -139,7 +140,13 @@ def test_options_correct_the_guess(tmp_path: Path, options: dict[str, Any], type
 @pytest.mark.parametrize(
     ("options", "error", "message", "hint"),
     [
-        ({"types": {"b": "INT"}}, SchemaMismatch, "a.csv, row 2, column 'b': 'x' is not a INTEGER", "nullstr = 'x'"),
+        ({"types": {"b": "INT"}}, SchemaMismatch, "a.csv, line 3, column 'b': 'x' is not a INTEGER", "nullstr = 'x'"),
+        (
+            {"types": {"b": "DATE"}},
+            SchemaMismatch,
+            "a.csv, line 2, column 'b': '2' is not a DATE",
+            "dateformat = '%d.%m.%Y'",
+        ),
         ({"typs": {"b": "INT"}}, BadOptionValue, "no option 'typs'", "did you mean 'types'"),
         ({"records": "true"}, BadOptionValue, "csv has no option 'records'", "options of csv"),
         ({"header": "maybe"}, BadOptionValue, "header is true or false, not 'maybe'", "names of the columns"),
@@ -158,6 +165,22 @@ def test_an_error_names_the_value_and_the_option(
         open_data_file("a.csv", options)
     assert message in raised.value.message
     assert hint in (raised.value.hint or "")
+
+
+def test_an_error_counts_lines_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a1.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "a2.csv").write_text('b,a\n"1\n2",5\n\n3,"1.5,0"\n')
+    with pytest.raises(SchemaMismatch, match=r"a2\.csv, line 5, column 'a': '1\.5,0' is not a INTEGER") as caught:
+        open_data_file("a*.csv", {"types": {"a": "INT"}})
+    assert "decimal_separator = ','" in str(caught.value.hint)
+    with pytest.raises(SchemaMismatch, match="row 1, column 'b': a value has several lines"):
+        open_data_file("a2.csv", {"multiline": False})
+
+
+def test_names_of_types_may_have_colons_and_commas(tmp_path: Path) -> None:
+    types, _, _ = read(tmp_path / "a.csv", '"a:b","c,d"\n1,2\n', types="{'a:b': 'INT', 'c,d': 'DECIMAL(5, 1)'}")
+    assert types == "a:b INT, c,d DECIMAL(5, 1)"
 
 
 def test_an_encoding_that_is_named_is_used(tmp_path: Path) -> None:

@@ -161,6 +161,8 @@ def test_hostile_names_stay_names(wb: Workbench, payload: str) -> None:
 def test_a_file_fills_the_form_and_the_statements_store_it(shell: Shell) -> None:
     shell.value("open('Sales 2026.csv', 'w').write('id;name;amount\\n1;Ann;2.5\\n2;Ben;\\n')")
     form = shell.value("%paimon load 'Sales 2026.csv'")
+    options = {o["name"]: (o["guess"], o["choice"]) for o in form.view["source"].pop("options")}
+    assert (options["delim"], options["header"], options["encoding"]) == ((";", ""), ("true", ""), ("utf-8", ""))
     assert form.view["source"] == {
         "how": "Sales 2026.csv: CSV, delimiter semicolon, header in line 1", "names": ["id", "name", "amount"],
         "rows": [["1", "Ann", "2.5"], ["2", "Ben", None]], "count": 2, "columns": 3,
@@ -171,6 +173,43 @@ def test_a_file_fills_the_form_and_the_statements_store_it(shell: Shell) -> None
     )
     shell.value("%%paimon\n" + form.sql)
     assert shell.value("%paimon SELECT * FROM sales_2026").to_arrow().num_rows == 2
+
+
+def test_the_user_says_how_a_file_is_read_and_the_preview_follows(shell: Shell) -> None:
+    shell.value("open('a.csv', 'w').write('# of 2026\\nid;amount;day\\n01;1.234,5;31.12.2025\\n02;-;01.01.2026\\n')")
+    form = shell.value("%paimon load a.csv delim=;")
+    assert [c["type"] for c in form.view["columns"]] == ["STRING", "STRING", "DATE"]
+    choices = {"decimal_separator": ",", "thousands": ".", "delim": ";", "header": ""}
+    form._on_message(form, {"read": choices}, [])
+    assert (form.trouble, form.view["loaded"]) == ("", 1)
+    assert [c["type"] for c in form.view["columns"]] == ["STRING", "DOUBLE", "DATE"]
+    assert form.view["source"]["rows"] == [["01", "1234.5", "2025-12-31"], ["02", None, "2026-01-01"]]
+    chosen = {o["name"]: (o["guess"], o["choice"]) for o in form.view["source"]["options"]}
+    assert (chosen["decimal_separator"], chosen["delim"]) == ((".", ","), (";", ";"))
+    columns = [{**c, "type": t} for c, t in zip(form.view["columns"], ("INT", "DECIMAL(8, 2)", "DATE"), strict=True)]
+    form._on_message(form, {"draft": {**form.view, "columns": columns}, "loaded": 1}, [])
+    assert form.sql.endswith(
+        "INSERT INTO a SELECT * FROM read_csv('a.csv', decimal_separator = ',', thousands = '.', delim = ';', "
+        "types = {'id': 'INT', 'amount': 'DECIMAL(8, 2)'})"
+    )
+    form._on_message(form, {"read": {**choices, "header": "maybe"}}, [])
+    assert "header is true or false, not 'maybe'" in form.trouble
+    form._on_message(form, {"read": {**choices, "nullstr": "-"}}, [])  # what the user wrote about the columns stays
+    assert [c["type"] for c in form.view["columns"]] == ["INT", "DECIMAL(8, 2)", "DATE"]
+    shell.value("%%paimon\n" + form.sql)
+    assert [tuple(map(str, r.values())) for r in shell.value("%paimon SELECT * FROM a ORDER BY id").to_arrow().to_pylist()] == [
+        ("1", "1234.50", "2025-12-31"), ("2", "None", "2026-01-01"),
+    ]  # fmt: skip
+
+
+def test_edited_types_of_a_file_with_a_schema_are_cast(shell: Shell) -> None:
+    shell.value("import pandas as pd\npd.DataFrame({'id': [1], 'v': ['7']}).to_parquet('p.parquet')")
+    form = shell.value("%paimon load p.parquet")
+    columns = [form.view["columns"][0], {**form.view["columns"][1], "type": "INT"}]
+    form._on_message(form, {"draft": {**form.view, "columns": columns}, "loaded": 0}, [])
+    assert form.sql.endswith("INSERT INTO p (id, v) SELECT id, CAST(v AS INT) FROM 'p.parquet'")
+    shell.value("%%paimon\n" + form.sql)
+    assert shell.value("%paimon SELECT * FROM p").to_arrow().to_pylist() == [{"id": 1, "v": 7}]
 
 
 def test_a_frame_fills_the_form_and_columns_may_be_left_out(shell: Shell) -> None:
@@ -189,6 +228,7 @@ def test_a_frame_fills_the_form_and_columns_may_be_left_out(shell: Shell) -> Non
     ("line", "message"),
     [
         ("%paimon load", "%paimon load FILE|VARIABLE [TABLE]"),
+        ("%paimon load number x=1", "a file has no option 'x'"),
         ("%paimon load none.csv", "no file 'none.csv'"),
         ("%paimon load number", "the format is not known"),
         ("%paimon load odd", "cannot be converted"),

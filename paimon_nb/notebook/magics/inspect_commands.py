@@ -139,16 +139,23 @@ class InspectCommands:
     def _do_load(self, command_args: str) -> Any:
         from paimon_nb.notebook.create_model import quoted_if_needed
         from paimon_nb.notebook.load_model import draft_of_rows, file_source, load_source
+        from paimon_nb.notebook.load_options import options_of_words
         from paimon_nb.notebook.widgets.create import CreateForm
         from paimon_nb.session.query.frames_and_files import is_frame, rows_of_frame
 
         tokens = split_arguments(command_args)
-        if not 1 <= len(tokens) <= 2:
-            raise UsageError("%paimon load FILE|VARIABLE [TABLE]: a file such as sales.csv, or a variable with a frame")
-        name, table = tokens[0], tokens[1] if len(tokens) > 1 else ""
+        words = [t for t in tokens[1:] if "=" in t]
+        names = [t for t in tokens if t not in words]
+        if not 1 <= len(names) <= 2:
+            raise UsageError(
+                "%paimon load FILE|VARIABLE [TABLE] [OPTION=VALUE]: a file such as sales.csv, or a variable with a frame"
+            )
+        name, table = names[0], names[1] if len(names) > 1 else ""
         value = self.shell.user_ns.get(name)
         if value is None or not is_frame(value):
-            draft, source = file_source(name, table)
+            draft, source = file_source(name, table, options_of_words(words))
+        elif words:
+            raise UsageError(f"%paimon load: a variable has no options such as {words[0]}")
         else:
             rows = rows_of_frame(value, name)
             draft = draft_of_rows(rows, table or f"{name.lower()}_table")

@@ -75,7 +75,7 @@ HELP = """%paimon                         home card: the connection, tables, rec
 %paimon describe TABLE          show columns and keys
 %paimon snapshots|files|tags|branches|options|schemas|partitions|buckets|manifests TABLE
 %paimon create [TABLE]          form that writes CREATE TABLE, with warnings and the layout
-%paimon load FILE|VARIABLE [TABLE]                form of a new table for a file (CSV, Parquet, JSON ...) or a frame, with its INSERT
+%paimon load FILE|VARIABLE [TABLE] [OPTION=VALUE] form of a new table for a file (CSV, Parquet, JSON ...) or a frame, with its INSERT
 %paimon lsm TABLE [--bucket N] [--by key|rank|size] [--at SNAPSHOT]   LSM tree, played commit by commit; heat map of buckets
 %paimon timeline TABLE [SNAPSHOT]                 commit history with a slider: files and rows at any snapshot
 %paimon explore TABLE [NODE]    browse schemas, options, snapshots, manifests, files, row groups

@@ -6,7 +6,7 @@ async function sendFile(model, file) {
 
 function acceptFiles(host, model) {
   const bar = html(host, "div", { class: "bar" });
-  const picker = field(bar, "data file", "", () => {}, { type: "file", accept: ".csv,.tsv,.json,.jsonl,.ndjson,.parquet,.orc,.arrow" });
+  const picker = field(bar, "data file", "", () => {}, { type: "file", accept: ".csv,.tsv,.psv,.txt,.json,.jsonl,.ndjson,.parquet,.orc,.avro,.arrow,.feather,.xlsx" });
   picker.addEventListener("change", () => { if (picker.files.length) sendFile(model, picker.files[0]).then(() => { picker.value = ""; }); });
   html(bar, "span", { class: "dim" }, "or drop a CSV, JSON or Parquet file here: columns and types are taken from it");
   const hasFile = (event) => event.dataTransfer && [...event.dataTransfer.types].includes("Files");
@@ -29,15 +29,53 @@ export default {
     const again = () => {
       if (model.get("view").loaded === loaded) return;
       loaded = model.get("view").loaded;
-      stop();
-      form.replaceChildren();
-      stop = drawForm(model, form);
+      keepingFocus(form, () => {
+        stop();
+        form.replaceChildren();
+        stop = drawForm(model, form);
+      });
     };
     model.on("change:view", again);
     const unwatch = fitPictures(el, model);
     return () => { model.off("change:view", again); stop(); unwatch(); };
   },
 };
+
+// How a file is read: each option with the reader's guess and the user's choice; a choice reads the file again.
+function drawReading(model, host, options) {
+  if (!options.length) return;
+  const box = html(host, "details", {}), chosen = {};
+  box.open = options.some((o) => o.choice) || model.readingOpen;
+  box.addEventListener("toggle", () => { model.readingOpen = box.open; });
+  html(box, "summary", {}, "How the file is read");
+  const table = html(html(box, "div", { class: "grid" }), "table");
+  const head = html(html(table, "thead"), "tr"), body = html(table, "tbody");
+  ["option", "guess", "choice", ""].forEach((h) => html(head, "th", { scope: "col" }, h));
+  const read = () => model.send({ read: chosen });
+  for (const option of options) {
+    chosen[option.name] = option.choice;
+    const line = html(body, "tr");
+    html(line, "td", {}, option.name);
+    html(line, "td", { class: "dim" }, option.guess);
+    const set = (value) => { chosen[option.name] = value; read(); };
+    const cell = html(line, "td"), name = { "aria-label": `choice of ${option.name}`, "data-keep": `read ${option.name}` };
+    if (option.values.length) {
+      const list = html(cell, "select", name);
+      for (const value of ["", ...option.values]) html(list, "option", { value }, value || "(guess)");
+      list.value = option.choice;
+      list.addEventListener("change", () => set(list.value));
+    } else {
+      const input = html(cell, "input", { type: "text", size: 16, spellcheck: "false", ...name });
+      input.value = option.choice;
+      let told = option.choice;
+      const tell = () => { if (input.value !== told) { told = input.value; set(told); } };
+      input.addEventListener("change", tell);
+      // The notebook may swallow Enter before the field makes a change of it.
+      input.addEventListener("keydown", (event) => { if (event.key === "Enter") { event.stopPropagation(); tell(); } });
+    }
+    html(line, "td", { class: "dim" }, option.doc);
+  }
+}
 
 // The form holds the draft; the kernel returns the statement, errors, warnings and layout.
 function drawForm(model, host) {
@@ -75,6 +113,7 @@ function drawForm(model, host) {
         else html(line, "td", {}, clip(value, 60));
       }
     }
+    drawReading(model, host, first.source.options);
     if (first.source.columns > first.source.names.length) html(host, "div", { class: "more" }, `${first.source.columns - first.source.names.length} more columns`);
   }
   const columns = html(html(host, "div", { class: "grid" }), "table");

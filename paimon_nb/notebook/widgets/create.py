@@ -10,12 +10,15 @@ import traitlets
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.notebook.create_model import DIALECTS, Column, Draft, create_table_statement, try_create, warnings
 from paimon_nb.notebook.create_svg import layout_svg
-from paimon_nb.notebook.load_model import MAX_UPLOAD_BYTES, check_upload_size, file_source, store_upload
+from paimon_nb.notebook.load_model import MAX_UPLOAD_BYTES, check_upload_size, file_source, read_again, store_upload
+from paimon_nb.notebook.load_options import chosen_options
 from paimon_nb.notebook.widgets.base import DrawnPanel, report_errors, script
 from paimon_nb.options import TABLE_OPTIONS
 from paimon_nb.options.validation import find_option
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from paimon_nb.notebook.load_model import LoadSource
 
 TYPES = (
@@ -88,6 +91,10 @@ class CreateForm(DrawnPanel):
             "rows": rows,
             "count": s.rows,
             "columns": len(s.names),
+            "options": [
+                {"name": o.name, "guess": o.guess, "choice": o.choice, "values": list(o.values), "doc": o.doc}
+                for o in s.options
+            ],
         }
 
     @report_errors
@@ -97,6 +104,8 @@ class CreateForm(DrawnPanel):
                 check_upload_size(name, size)  # of a larger file the page sends the name only
                 if len(buffers) == 1:
                     self.load_file(name, bytes(buffers[0]))
+            case {"read": dict(choices)}:
+                self.read_file(choices)
             case _:
                 self.on_message(content)
 
@@ -122,6 +131,18 @@ class CreateForm(DrawnPanel):
             if new:
                 Path(name).unlink()
             raise
+        self._loaded += 1
+        self.take(draft)
+
+    def read_file(self, choices: Mapping[str, Any]) -> None:
+        """Read the file again with the options that the user chose; blanks are the reader's guess.
+
+        Raises:
+            BadOptionValue: a wrong value. UnsupportedFormat, SchemaMismatch: the file cannot be read so; the form stays as it was.
+        """
+        if self.source is None or not self.source.path:
+            return
+        draft, self.source = read_again(self.draft, self.source, chosen_options(choices))
         self._loaded += 1
         self.take(draft)
 
