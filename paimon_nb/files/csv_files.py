@@ -374,9 +374,20 @@ class CsvReader(EngineReader):
                 except duckdb.Error as error:
                     found = _LINE.search(str(error))
                     if found:
-                        return file.name, f"line {int(found[1]):,}"
+                        return file.name, f"line {int(found[1]) + self._line_breaks(engine, source, dialect, row):,}"
             return file.name, f"row {row:,}"
         return self._files[0].name, f"row {row:,}"
+
+    def _line_breaks(self, engine: Engine, source: Utf8File, dialect: Dialect, row: int) -> int:
+        """The line breaks in the values before a row, which the engine does not count as lines."""
+        inside = " + ".join(
+            f"coalesce(length({sql_name(n)}) - length(replace({sql_name(n)}, chr(10), '')), 0)"
+            for n, _ in dialect.columns
+        )
+        ((count,),) = engine.rows(
+            f"SELECT coalesce(sum({inside}), 0) FROM (FROM {self._call([source.path], dialect)} LIMIT {row - 1})"
+        )
+        return int(count)
 
     def _error(self, error: Exception) -> PaimonError:
         return csv_error(error, self._files[0].name)
