@@ -311,7 +311,7 @@ class CsvReader(EngineReader):
         """Raises SchemaMismatch: a value is not of the type that the user gave; it names file, line, column and value."""
         checked = [(n, d) for n, d in zip(self._names, self._decisions, strict=True) if n.lower() in self._user_types]
         checked = [(n, d) for n, d in checked if d.type != "VARCHAR"]
-        if not checked or self._options.get("ignore_errors"):
+        if not checked or self._options.get("ignore_errors") or self._options.null_if_bad:
             return
         checks = ", ".join(
             f"min_by({sql_name(n)}, row) FILTER (WHERE {sql_name(n)} IS NOT NULL AND ({d.sql}) IS NULL), min(row) FILTER (WHERE {sql_name(n)} IS NOT NULL AND ({d.sql}) IS NULL)"
@@ -320,7 +320,7 @@ class CsvReader(EngineReader):
         (found,) = engine.rows(f"SELECT {checks} FROM (SELECT *, row_number() OVER () AS row FROM {self._relation})")
         for (name, decision), value, row in zip(checked, found[::2], found[1::2], strict=True):
             if row is not None:
-                file, line = self._place_of(engine, name, decision.type, row)
+                file, line = self._position_of(engine, name, decision.type, row)
                 raise SchemaMismatch(
                     f"{file}, {line}, column {name!r}: {value!r} is not a {decision.type}",
                     hint=f"{self._help(decision.type, str(value))}types = {{'{name}': 'STRING'}} keeps the texts, nullstr = '{value}' makes this one NULL, ignore_errors = true makes all of them NULL",
@@ -354,7 +354,7 @@ class CsvReader(EngineReader):
             return "decimal_separator = ',' and thousands = '.' name the signs in numbers, "
         return ""
 
-    def _place_of(self, engine: Engine, name: str, type: str, row: int) -> tuple[str, str]:
+    def _position_of(self, engine: Engine, name: str, type: str, row: int) -> tuple[str, str]:
         """The file and the line of the first value that is not of a type, as 'line 7'; 'row 7' if the engine does not find it."""
         import duckdb
 

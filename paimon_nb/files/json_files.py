@@ -269,7 +269,7 @@ class JsonReader(EngineReader):
             f"SELECT min_by({text}, row) FILTER (WHERE {text} IS NOT NULL AND {sql} IS NULL), min(row) FILTER (WHERE {text} IS NOT NULL AND {sql} IS NULL) "
             f"FROM (SELECT *, row_number() OVER () AS row FROM {self._relation})"
         )
-        if found[1] is not None and not self._options.get("ignore_errors"):
+        if found[1] is not None and not self._options.get("ignore_errors") and not self._options.null_if_bad:
             file = self._files[0].name
             raise SchemaMismatch(
                 f"{file}, row {found[1]:,}, column {name!r}: {found[0]!r} is not a {type}",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import BadOptionValue, PaimonError, UnsupportedFormat
@@ -29,6 +30,8 @@ def open_data_file(
     *,
     path_column: str = "",
     download: Callable[[str], Path] | None = None,
+    literal: bool = False,
+    null_if_bad: bool = False,
 ) -> DataFile:
     """The columns of the files that a path names; rows are read later.
 
@@ -37,6 +40,8 @@ def open_data_file(
         options: DuckDB's options by name, see `files/options.py`.
         path_column: the name of a column with the URL of each row's file; '': none.
         download: makes a local copy of a file in an object store.
+        literal: the path is that of one file, also if its name looks like a pattern or a folder's partition.
+        null_if_bad: a value that is not of the type that `types` gives is NULL, and no error.
 
     Raises:
         SourceUnavailable: no such file. UnsupportedFormat: a damaged file, or a format that is not known.
@@ -46,12 +51,12 @@ def open_data_file(
         >>> open_data_file("sales.csv").names
         ['id', 'name', 'amount', 'day']
     """
-    checked = file_options(options)
+    checked = replace(file_options(options), null_if_bad=null_if_bad)
     paths = [path] if isinstance(path, str) else list(path)
     path = ", ".join(paths)
     found = find_files(
         paths,
-        partitions=checked.get("hive_partitioning"),
+        partitions=False if literal else checked.get("hive_partitioning"),
         filename=bool(checked.get("filename")),
         path_column=path_column,
         download=download,

@@ -80,6 +80,8 @@ class FileOptions:
     """The options of a reference to a file, checked."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
+    null_if_bad: bool = False
+    """Whether a value that is not of the type that the user gave is NULL, and no error."""
 
     def get(self, name: str, default: Any = None) -> Any:
         """The value of an option."""
@@ -102,12 +104,17 @@ class FileOptions:
                 )  # fmt: skip
 
 
+def option_name(written: str) -> str:
+    """The name of an option in DuckDB, for one of its other names; '': an option without effect here."""
+    name = written.lower().replace("-", "_")
+    return _OTHER_NAMES.get(name, name)
+
+
 def file_options(written_options: Mapping[str, Any] | None) -> FileOptions:
     """The options by their names in DuckDB. Raises BadOptionValue: an unknown name, or a value of another kind."""
     values: dict[str, Any] = {}
     for written, value in (written_options or {}).items():
-        name = written.lower().replace("-", "_")
-        name = _OTHER_NAMES.get(name, name)
+        name = option_name(written)
         if not name:
             continue
         if name not in OPTIONS:

@@ -149,14 +149,14 @@ def read_again(draft: Draft, source: LoadSource, options: Mapping[str, str]) -> 
     again = replace(again, guess={**again.guess, **source.guess})
     edited = {c.source: c for c in draft.columns if c.source}
 
-    def kept(column: Column) -> Column:
+    def merged(column: Column) -> Column:
         before = edited.get(column.source)
         if before is None:
             return column
         own_type = _differs(before.type, source.types.get(column.source, before.type))
         return replace(before, type=before.type if own_type else column.type)
 
-    columns = [kept(c) for c in fresh.columns if c.source in edited or c.source not in source.names]
+    columns = [merged(c) for c in fresh.columns if c.source in edited or c.source not in source.names]
     columns += [c for c in draft.columns if not c.source]
     return replace(draft, columns=tuple(columns), rows=fresh.rows), again
 

@@ -61,7 +61,7 @@ def _visible(text: str) -> str:
     return text.replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r")
 
 
-def chosen_options(choices: Mapping[str, Any]) -> dict[str, str]:
+def options_of_choices(choices: Mapping[str, Any]) -> dict[str, str]:
     """The choices that are no blank, by the options' own names. Raises BadOptionValue: an option or a value that does not exist."""
     written = {str(k): str(v) for k, v in choices.items() if str(v) != ""}
     named = {k: "" if v.strip() == _EMPTY else v for k, v in written.items()}
@@ -107,4 +107,4 @@ def types_option(types: Mapping[str, str], before: str = "") -> tuple[str, dict[
 def options_of_words(words: list[str]) -> dict[str, str]:
     """`header=false delim=;` of a command line as options. Raises BadOptionValue."""
     pairs = dict(word.split("=", 1) for word in words)
-    return chosen_options(pairs)
+    return options_of_choices(pairs)

@@ -123,6 +123,8 @@ class CopyFormat:
     """Upper-case name -> value; switches are 'TRUE' or 'FALSE'."""
     null_if: tuple[str, ...] = ()
     """Texts that mean NULL."""
+    file_options: Mapping[str, str] = field(default_factory=dict)
+    """Options of `files/options.py` by name, which the readers of Spark do not have."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,3 +134,26 @@ def test_what_cannot_be_loaded_is_refused_by_name(swb, source):
     out = f"EXPLAIN COPY INTO '{source}/out' FROM t {csv}"
     assert copied(swb, out) == [(f"Spark writes the rows of t to {source}/out",)]
     assert rows(swb, "t") == []
+
+
+@pytest.mark.spark
+def test_options_of_files_in_from_are_options_of_a_load(swb, source):
+    (source / "eu.csv").write_bytes("# 2026\nname;amount;day\nMüller;1.234,5;31.12.2025\nBo;-;01.01.2026\nEd;x;1.1.26\n".encode("latin-1"))  # fmt: skip
+    swb.run("CREATE TABLE t (name STRING, amount DECIMAL(8, 2), d DATE, n INT DEFAULT 7)")
+    load = f"""COPY INTO t (name, amount, d) FROM '{source}' FILE_FORMAT = (TYPE = CSV, COMMENT = '#', SKIP_HEADER = 1, DELIM = ';',
+        DECIMAL_SEPARATOR = ',', THOUSANDS = '.', DATEFORMAT = '%d.%m.%Y', ENCODING = 'latin-1', NULL_IF = ('-'))"""
+    first = "row 3, column 'amount': 'x' is not a DECIMAL(8, 2)"
+    with pytest.raises(SchemaMismatch, match=r"1 of 3 rows of eu.csv do not fit: row 3, column 'amount': 'x'"):
+        swb.run(load)
+    assert copied(swb, f"{load} ON_ERROR = CONTINUE") == [("eu.csv", "PARTIALLY_LOADED", 2, 3, 1, first)]
+    values = [(r["name"], str(r["amount"]), str(r["d"]), r["n"]) for r in rows(swb, "t")]
+    assert values == [("Bo", "None", "2026-01-01", 7), ("Müller", "1234.50", "2025-12-31", 7)]
+    (source / "two.csv").write_text("a\nb\nBo;2,5;01.01.2026\n")
+    two = load.replace("SKIP_HEADER = 1", "SKIP_HEADER = 2")
+    assert copied(swb, two)[0] == ("two.csv", "LOADED", 1, 1, 0, None)
+    with pytest.raises(SchemaMismatch, match=r"two.csv has 3 columns, and 2 are loaded: name, amount"):
+        swb.run(two.replace("(name, amount, d)", "(name, amount)") + " PATTERN = 'two' FORCE = TRUE")
+    (source / "a.json").write_text('{"D": "05.06.2026", "name": "J", "x": 1}\n')
+    json_load = f"COPY INTO t FROM '{source}' FILE_FORMAT = (TYPE = JSON, DATEFORMAT = '%d.%m.%Y') PATTERN = 'json'"
+    assert copied(swb, json_load) == [("a.json", "LOADED", 1, 1, 0, None)]
+    assert [str(r["d"]) for r in rows(swb, "t") if r["name"] == "J"] == ["2026-06-05"]

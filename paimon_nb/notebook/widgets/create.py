@@ -11,7 +11,7 @@ from paimon_nb.base.errors import PaimonError
 from paimon_nb.notebook.create_model import DIALECTS, Column, Draft, create_table_statement, try_create, warnings
 from paimon_nb.notebook.create_svg import layout_svg
 from paimon_nb.notebook.load_model import MAX_UPLOAD_BYTES, check_upload_size, file_source, read_again, store_upload
-from paimon_nb.notebook.load_options import chosen_options
+from paimon_nb.notebook.load_options import options_of_choices
 from paimon_nb.notebook.widgets.base import DrawnPanel, report_errors, script
 from paimon_nb.options import TABLE_OPTIONS
 from paimon_nb.options.validation import find_option
@@ -142,7 +142,7 @@ class CreateForm(DrawnPanel):
         """
         if self.source is None or not self.source.path:
             return
-        draft, self.source = read_again(self.draft, self.source, chosen_options(choices))
+        draft, self.source = read_again(self.draft, self.source, options_of_choices(choices))
         self._loaded += 1
         self.take(draft)
 

@@ -124,7 +124,12 @@ def _files_as_rows(
 
     spark, format, paths = context.session.spark, statement.format, [f.path for f in files]
     with spark_errors(context.text, statement.span):
-        if format.type == "parquet":
+        if format.file_options:
+            from paimon_nb.session.execute.copy_with_options import rows_with_options
+
+            with _at(context, statement.path_span):
+                rows = rows_with_options(context.session, files, format, fields)
+        elif format.type == "parquet":
             rows = read_parquet_files(spark, paths, fields)
         else:
             options = _spark_options(format, _READER_OPTIONS)

@@ -12,16 +12,16 @@ from urllib.parse import unquote
 from paimon_nb.base.errors import SchemaMismatch
 from paimon_nb.base.identifier import quote
 from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.format.types import DataField, VarChar, arrow_type
 from paimon_nb.spark.runtime.hadoop_files import as_glob
 from paimon_nb.spark.types import spark_type
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import pyarrow as pa
     from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.types import DataType as SparkType
-
-    from paimon_nb.format.types import DataField
 
 _FILE, _ERROR, _RECORD = "__file", "__error", "__record"
 """Columns beside `_column(i)`: the file's URI, what is wrong with the row, the text of a record that is malformed."""
@@ -80,6 +80,28 @@ class FileRows:
     def close(self) -> None:
         """Let Spark forget the rows."""
         self._typed.unpersist()
+
+
+def rows_of_arrow(
+    spark: SparkSession,
+    files: Sequence[tuple[str, list[pa.ChunkedArray], list[str | None]]],
+    fields: Sequence[DataField],
+) -> FileRows:
+    """Rows that this process has read: of each file its URI, the values of each field, and what is wrong with each row."""
+    import pyarrow as pa
+
+    from paimon_nb.spark.runtime.arrow_interop import from_arrow
+
+    parts = []
+    for uri, values, errors in files:
+        columns = {_column(i): v.cast(arrow_type(f.type)) for i, (v, f) in enumerate(zip(values, fields, strict=True))}
+        columns[_ERROR] = pa.array(errors, pa.string())
+        columns[_RECORD] = pa.nulls(len(errors), pa.string())
+        columns[_FILE] = pa.array([uri] * len(errors), pa.string())
+        parts.append(pa.table(columns))
+    own = [DataField(i, _column(i), f.type) for i, f in enumerate(fields)]
+    others = [DataField(len(fields) + i, n, VarChar()) for i, n in enumerate((_ERROR, _RECORD, _FILE))]
+    return FileRows(from_arrow(spark, pa.concat_tables(parts), [*own, *others]), fields)
 
 
 def read_text_files(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from paimon_nb.base.errors import SqlSyntaxError
+from paimon_nb.base.errors import BadOptionValue, SqlSyntaxError
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.registry import did_you_mean
+from paimon_nb.base.sql_quoting import text_literal
+from paimon_nb.files.options import OPTIONS, file_options, option_name
 from paimon_nb.sql.grammar.insert import parse_table_with_hint
 from paimon_nb.statements import CopyFormat, CopyIntoLocation, CopyIntoTable, Query, Span
 
@@ -16,11 +18,11 @@ if TYPE_CHECKING:
     from paimon_nb.syntax.lexer import Cursor, Token
 
 ON_ERROR = ("ABORT_STATEMENT", "CONTINUE", "SKIP_FILE")
-_SWITCH, _ZERO_OR_ONE, _TEXT, _TEXTS = "TRUE or FALSE", "0 or 1", "a text", "texts in brackets"
+_SWITCH, _LINES, _TEXT, _TEXTS = "TRUE or FALSE", "a number of lines", "a text", "texts in brackets"
 _CSV = {"FIELD_DELIMITER": _TEXT, "QUOTE": _TEXT, "ESCAPE": _TEXT, "COMPRESSION": _TEXT}
 _NULLS = {"NULL_IF": _TEXTS, "EMPTY_FIELD_AS_NULL": _SWITCH}
 READ_OPTIONS: Mapping[str, Mapping[str, str]] = {
-    "csv": {**_CSV, **_NULLS, "SKIP_HEADER": _ZERO_OR_ONE},
+    "csv": {**_CSV, **_NULLS, "SKIP_HEADER": _LINES},
     "json": {**_NULLS, "MULTI_LINE": _SWITCH, "COMPRESSION": _TEXT},
     "parquet": {"COMPRESSION": _TEXT},
 }
@@ -31,6 +33,14 @@ WRITE_OPTIONS: Mapping[str, Mapping[str, str]] = {
     "parquet": {"COMPRESSION": _TEXT},
 }
 """Type of files -> the options of writing them -> what a value may be."""
+_FILE_OPTIONS = (
+    "header", "skip", "comment", "delim", "new_line", "encoding", "decimal_separator", "thousands", "dateformat", "timestampformat", "nullstr",
+    "null_padding", "strict_mode", "max_line_size", "sample_size", "multiline", "maximum_object_size", "ignore_errors",
+)  # fmt: skip
+"""Options of files in FROM that COPY INTO has, too, by DuckDB's names; those of the table are no options of a file here."""
+_OF_SPARK = {
+    "FIELD_DELIMITER": "delim", "QUOTE": "quote", "ESCAPE": "escape", "COMPRESSION": "compression", "MULTI_LINE": "multiline",
+}  # fmt: skip
 
 
 def copy_into(cursor: Cursor, span: Span) -> CopyIntoTable | CopyIntoLocation:
@@ -50,7 +60,7 @@ def copy_into(cursor: Cursor, span: Span) -> CopyIntoTable | CopyIntoLocation:
     force, on_error = False, ON_ERROR[0]
     for clause in _clauses(cursor, ("FILE_FORMAT", "PATTERN", "FORCE", "ON_ERROR")):
         if clause == "FILE_FORMAT":
-            format = _file_format(cursor, READ_OPTIONS)
+            format = _file_format(cursor, READ_OPTIONS, reads=True)
         elif clause == "PATTERN":
             pattern, pattern_span = _text(cursor, "a regular expression")
         elif clause == "FORCE":
@@ -154,8 +164,8 @@ class _Option:
         return Span(self.key.start, self.key.stop)
 
 
-def _file_format(cursor: Cursor, known: Mapping[str, Mapping[str, str]]) -> CopyFormat:
-    """The options in brackets. `known`: those of each type."""
+def _file_format(cursor: Cursor, known: Mapping[str, Mapping[str, str]], reads: bool = False) -> CopyFormat:
+    """The options in brackets. `known`: those of each type. `reads`: also those of files in FROM."""
     start = cursor.start
     read = cursor.listed(lambda: _format_option(cursor))
     options = {option.name: option for option in read}
@@ -169,10 +179,52 @@ def _file_format(cursor: Cursor, known: Mapping[str, Mapping[str, str]]) -> Copy
     if type not in known:
         hint = did_you_mean(type, known) or f"TYPE is {_either(known)}"
         _refuse(cursor, type_option.value_span, f"unsupported type of files {' '.join(type_option.values)}", hint)
+    of_files = {n: o for n, o in options.items() if reads and n not in known[type] and _file_option(o.name, type)}
     for option in options.values():
-        _check_option(cursor, option, known[type], type)
+        if option.name in of_files:
+            _check_file_option(cursor, option)
+        else:
+            _check_option(cursor, option, known[type], type)
     nulls = options.pop("NULL_IF", None)
-    return CopyFormat(type, {n: o.values[0] for n, o in options.items()}, nulls.values if nulls else ())
+    file_options = {_file_option(n, type): _value_of(o) for n, o in of_files.items()}
+    own = {n: o.values[0] for n, o in options.items() if n not in of_files}
+    if own.get("SKIP_HEADER", "0") not in ("0", "1") and not file_options:
+        file_options = {"header": "false"}  # Spark skips at most one line
+    return CopyFormat(type, own, nulls.values if nulls else (), file_options)
+
+
+def _file_option(name: str, type: str) -> str:
+    """The name in `files/options.py` of an option that files of a type have; '': none."""
+    known = option_name(name)
+    return known if known in _FILE_OPTIONS and type in OPTIONS[known].kinds else ""
+
+
+def _value_of(option: _Option) -> str:
+    """The value as text; several are a list."""
+    if len(option.values) == 1:
+        return option.values[0]
+    return f"[{', '.join(text_literal(v) for v in option.values)}]"
+
+
+def _check_file_option(cursor: Cursor, option: _Option) -> None:
+    """Raises SqlSyntaxError for a value that the option does not take."""
+    try:
+        file_options({option.name: _value_of(option)})
+    except BadOptionValue as error:
+        _refuse(cursor, option.value_span, error.message, error.hint)
+
+
+def file_options_of_copy(format: CopyFormat) -> dict[str, Any]:
+    """All options of a FILE_FORMAT by the names of `files/options.py`."""
+    lines = int(format.options.get("SKIP_HEADER", "0"))
+    options: dict[str, Any] = {} if format.type != "csv" else {"header": lines == 1, "null_padding": False, "strict_mode": True}  # fmt: skip
+    if lines > 1:
+        options["skip"] = lines
+    options |= {_OF_SPARK[k]: v for k, v in format.options.items() if k in _OF_SPARK}
+    nulls = [*format.null_if, *([""] if format.options.get("EMPTY_FIELD_AS_NULL", "").upper() == "TRUE" else [])]
+    if nulls:
+        options["nullstr"] = nulls
+    return {**options, "format": format.type, **format.file_options}
 
 
 def _either(types: Iterable[str]) -> str:
@@ -205,11 +257,10 @@ def _check_option(cursor: Cursor, option: _Option, known: Mapping[str, str], typ
     if name == "MODE":
         _refuse(cursor, option.key_span, "MODE is not an option of FILE_FORMAT", f"ON_ERROR = {_either(ON_ERROR)}")
     if name not in known:
-        hint = did_you_mean(name, known) or f"options: {', '.join(known)}"
+        hint = did_you_mean(name, [*known, *(o.upper() for o in _FILE_OPTIONS)]) or f"options: {', '.join(known)}"
         _refuse(cursor, option.key_span, f"unsupported FILE_FORMAT option {name} for {type.upper()} files here", hint)
     domain = known[name]
-    allowed = {_SWITCH: ("TRUE", "FALSE"), _ZERO_OR_ONE: ("0", "1")}.get(domain)
-    known_value = allowed is None or values[0].upper() in allowed
+    known_value = {_SWITCH: values[0].upper() in ("TRUE", "FALSE"), _LINES: values[0].isdecimal()}.get(domain, True)
     if (len(values) > 1 and domain != _TEXTS) or not known_value:
         _refuse(cursor, option.value_span, f"{name} is {domain}", None)
 
