@@ -1,4 +1,4 @@
-"""The `paimon-nb` command: demo, lab, sql, run, mcp, doctor, warm-up, and the table actions as `paimon-nb compact --path ...`."""
+"""The `paimon-nb` command: demo, lab, sql, run, refresh, mcp, doctor, warm-up, and the table actions as `paimon-nb compact --path ...`."""
 
 from __future__ import annotations
 
@@ -50,6 +50,7 @@ def _help() -> None:
         "paimon-nb export N.ipynb  export notebooks as offline HTML pages [--to DIR]\n"
         "paimon-nb sql 'SELECT..'  run SQL statements [--warehouse DIR] [--config FILE.yaml] [--engine duckdb]\n"
         "paimon-nb run FILE.sql    run jobs without a notebook, restart them after errors, serve their state [--port N]\n"
+        "paimon-nb refresh DIR     refresh the materialized tables of a warehouse [TABLE ...] [--watch]\n"
         "paimon-nb mcp             serve tables to assistants, read-only [--warehouse DIR] [--config FILE.yaml]\n"
         "paimon-nb warm-up         cache Spark's classes (150 MB); Spark then starts in half the time\n"
         "paimon-nb doctor          check Java, PySpark, Arrow, write access\n"
@@ -199,6 +200,12 @@ def _run(arguments: list[str]) -> int:
     return run_jobs(arguments)
 
 
+def _refresh(arguments: list[str]) -> int:
+    from paimon_nb.refresh_command import main as refresh
+
+    return refresh(arguments)
+
+
 def _mcp(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="paimon-nb mcp", description="Serve tables to assistants, read-only, over stdio."
@@ -267,7 +274,7 @@ def _warm_up(arguments: list[str]) -> int:
 
 
 _COMMANDS = {
-    "demo": _demo, "lab": _lab, "export": _export, "sql": _sql, "doctor": _doctor, "warm-up": _warm_up, "delete": _delete, "mcp": _mcp, "run": _run,
+    "demo": _demo, "lab": _lab, "export": _export, "sql": _sql, "doctor": _doctor, "warm-up": _warm_up, "delete": _delete, "mcp": _mcp, "run": _run, "refresh": _refresh,
 }  # fmt: skip
 
 if __name__ == "__main__":

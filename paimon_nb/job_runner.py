@@ -67,7 +67,7 @@ class JobRunner:
             self.jobs += [SupervisedJob(statement, session.settings, job) for job in started]
 
     def supervise(self) -> bool:
-        """Restart the jobs whose pause is over. Returns whether a job runs or will be restarted."""
+        """Restart the jobs whose pause is over. Returns whether a job runs or will be restarted, or tables are kept fresh."""
         now = clock.now_ms()
         for supervised in self.jobs:
             if supervised.job.status != "FAILED":
@@ -76,7 +76,16 @@ class JobRunner:
                 self._plan_restart(supervised, now)
             elif now >= supervised.next_start_ms:
                 self._restart(supervised, now)
-        return any(s.job.isActive or s.next_start_ms is not None for s in self.jobs)
+        running = any(s.job.isActive or s.next_start_ms is not None for s in self.jobs)
+        return running or bool(self.materialized_tables)
+
+    @property
+    def materialized_tables(self) -> list[str]:
+        """The materialized tables that the session keeps fresh."""
+        from paimon_nb.session.materialized.refresher import Refresher
+
+        refresher = self._workbench.session.refresher
+        return [".".join(name) for name in refresher.tables] if isinstance(refresher, Refresher) else []
 
     def _plan_restart(self, supervised: SupervisedJob, now: int) -> None:
         job = supervised.job
@@ -229,6 +238,8 @@ def main(arguments: Sequence[str]) -> int:
         try:
             runner.run(options.file.read_text())
             _log(f"{len(runner.jobs)} job{'s' * (len(runner.jobs) != 1)} started")
+            if tables := runner.materialized_tables:
+                _log(f"keeping fresh: {', '.join(tables)}")
             while not stopped.is_set() and runner.supervise():
                 stopped.wait(_CHECK_S)
             failed = [s.job for s in runner.jobs if s.job.status == "FAILED"]

@@ -11,6 +11,7 @@ from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.base.registry import nearest_known_name
 from paimon_nb.options import table
 from paimon_nb.options.connector import CONNECTOR_OPTIONS
+from paimon_nb.options.materialized import OWN_OPTIONS
 from paimon_nb.options.prefix_options import PATTERNS, find_pattern
 from paimon_nb.options.support import IGNORE_UNSUPPORTED
 from paimon_nb.options.table import TABLE_OPTIONS
@@ -32,6 +33,8 @@ def find_option(key: str) -> Option[Any] | None:
     """The option of a table, a connector, or a key family that `key` names; None if there is none."""
     if key == IGNORE_UNSUPPORTED.key:
         return IGNORE_UNSUPPORTED
+    if key in OWN_OPTIONS:
+        return OWN_OPTIONS[key]
     exact = TABLE_OPTIONS.get(key) or _BY_FALLBACK.get(key) or CONNECTOR_OPTIONS.get(key)
     if exact is not None:
         return exact

@@ -19,6 +19,7 @@ from paimon_nb.session.query.run_query import run_query, with_position
 from paimon_nb.sql import parse
 from paimon_nb.statements import (
     AlterDatabase,
+    AlterMaterializedTable,
     AlterTable,
     AlterView,
     Analyze,
@@ -28,6 +29,7 @@ from paimon_nb.statements import (
     CreateCatalog,
     CreateDatabase,
     CreateFunction,
+    CreateMaterializedTable,
     CreateTable,
     CreateView,
     Delete,
@@ -35,6 +37,7 @@ from paimon_nb.statements import (
     DropCatalog,
     DropDatabase,
     DropFunction,
+    DropMaterializedTable,
     DropTable,
     DropView,
     Explain,
@@ -107,6 +110,32 @@ def _summarize(context: StatementContext, statement: Summarize) -> Result:
     return show.summarize(context, statement, run_statement)
 
 
+def _create_materialized_table(context: StatementContext, statement: CreateMaterializedTable) -> Result:
+    from paimon_nb.session.materialized.create import create
+
+    return create(context, statement)
+
+
+def _alter_materialized_table(context: StatementContext, statement: AlterMaterializedTable) -> Result:
+    from paimon_nb.session.materialized.statements import alter
+
+    return alter(context, statement)
+
+
+def _drop_materialized_table(context: StatementContext, statement: DropMaterializedTable) -> Result:
+    from paimon_nb.session.materialized.statements import drop
+
+    return drop(context, statement)
+
+
+def _show_create(context: StatementContext, statement: ShowCreate) -> Result:
+    if statement.what != "materialized table":
+        return show.show_create(context, statement)
+    from paimon_nb.session.materialized.statements import show_create
+
+    return show_create(context, statement)
+
+
 HANDLERS: Mapping[type[Statement], Callable[..., Result]] = {
     Query: _run_query_statement,
     CreateCatalog: ddl.create_catalog,
@@ -141,7 +170,10 @@ HANDLERS: Mapping[type[Statement], Callable[..., Result]] = {
     SparkCommand: admin.spark_command,
     NothingToDo: admin.run_without_effect,
     Show: show.show,
-    ShowCreate: show.show_create,
+    ShowCreate: _show_create,
+    CreateMaterializedTable: _create_materialized_table,
+    AlterMaterializedTable: _alter_materialized_table,
+    DropMaterializedTable: _drop_materialized_table,
     Describe: show.describe,
     Summarize: _summarize,
 }

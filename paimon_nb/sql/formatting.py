@@ -275,6 +275,8 @@ class _Printer:
                 return after is not None and after.upper == "VIEW"
             case "FROM":
                 return before.upper not in ("DELETE", "DISTINCT")
+            case "FRESHNESS" | "REFRESH_MODE" | "START_MODE":
+                return statement == "CREATE" and after is not None and after.text == "="
             case "COMMENT" | "PARTITIONED" | "TBLPROPERTIES" | "OPTIONS":
                 return statement in ("CREATE", "REPLACE")
             case "USING" | "WHEN":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 
 from paimon_nb.base.errors import SqlSyntaxError
@@ -143,7 +144,7 @@ def parse_statement(text: str, part: Sequence[Token]) -> Statement:
         )
     if words[:2] in _UNSUPPORTED_PAIRS:
         cursor.refuse(f"{' '.join(words[:2])} is not supported", _UNSUPPORTED_PAIRS[words[0], words[1]])
-    grammar = STATEMENTS.get(first)
+    grammar = _grammar_of_materialized(part) or STATEMENTS.get(first)
     if grammar is not None:
         parsed = grammar(cursor, span)
         cursor.finish()
@@ -165,6 +166,21 @@ def parse_statement(text: str, part: Sequence[Token]) -> Statement:
         hint=f"did you mean {near!r}?" if near else "start with SELECT, INSERT, CREATE, CALL, SHOW ...",
         sql=text, start=part[0].start, stop=part[0].stop,
     )  # fmt: skip
+
+
+_BEFORE_MATERIALIZED = frozenset({"CREATE", "ALTER", "DROP", "REFRESH", "OR", "REPLACE", "TEMPORARY", "TEMP"})
+
+
+def _grammar_of_materialized(part: Sequence[Token]) -> Grammar | None:
+    """The grammar of CREATE, ALTER, DROP or REFRESH of a materialized table or view; None: another statement."""
+    for token, following in itertools.pairwise(part):
+        if token.upper == "MATERIALIZED" and following.upper in ("TABLE", "VIEW"):
+            from paimon_nb.sql.grammar import materialized
+
+            return materialized.STATEMENTS.get(part[0].upper)
+        if token.upper not in _BEFORE_MATERIALIZED:
+            return None
+    return None
 
 
 def split_statements(tokens: Sequence[Token]) -> list[list[Token]]:

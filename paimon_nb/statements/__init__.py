@@ -65,11 +65,23 @@ from paimon_nb.statements.dml import (
     StatementSet,
     Update,
 )
+from paimon_nb.statements.materialized import (
+    AlterMaterializedTable,
+    CreateMaterializedTable,
+    DropMaterializedTable,
+    Freshness,
+    Refresh,
+    Resume,
+    SetFreshness,
+    SetQuery,
+    SetRefreshMode,
+    Suspend,
+)
 from paimon_nb.statements.query import Query, TableFunction, TableRef, TimestampAsOf, VersionAsOf
 from paimon_nb.statements.statement import Span, Statement
 
 __all__ = [
-    "AddColumn", "AddPartition", "AlterColumn", "AlterDatabase", "AlterTable", "AlterView", "Analyze", "Assignment", "Call", "Change", "ColumnDef",
+    "AddColumn", "AddPartition", "AlterColumn", "AlterDatabase", "AlterMaterializedTable", "CreateMaterializedTable", "DropMaterializedTable", "Freshness", "Refresh", "Resume", "SetFreshness", "SetQuery", "SetRefreshMode", "Suspend", "AlterTable", "AlterView", "Analyze", "Assignment", "Call", "Change", "ColumnDef",
     "Constant", "CopyFormat", "CopyIntoLocation", "CopyIntoTable", "CreateCatalog", "CreateDatabase", "CreateFunction", "CreateTable", "CreateTag", "CreateView", "Delete", "DeleteTag", "Describe",
     "DropCatalog", "DropColumn", "DropDatabase", "DropFunction", "DropPartition", "DropTable", "DropView", "Explain", "Insert", "Merge",
     "MergeClause", "NothingToDo", "Query", "RenameColumn", "RenameTable", "RenameTag", "ResetOption", "ResetOptions", "RowChange", "SetComment",

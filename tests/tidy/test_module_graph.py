@@ -8,7 +8,7 @@ from source_kit import PACKAGE, nodes, package_files
 
 FOLDERS = {
     "options": (
-        "enums", "option", "catalog", "prefix_options", "read", "table", "write", "connector", "table_options", "support",
+        "enums", "option", "materialized", "catalog", "prefix_options", "read", "table", "write", "connector", "table_options", "support",
         "unsupported", "validation", "spelling",
     ),
     "format": (
@@ -47,7 +47,7 @@ FOLDERS = {
         *("svg", "story", "page", "compaction_svg", "create_svg", "funnel_model", "overview", "home_model", "reports", "why_svg", "explore_model"),
         *("format_tables", "catalog_tree", "widgets", "views", "python_cells", "magics", "table_panels", "complete", "editor", "catalog_comm", "extension"),
     ),
-    "session": ("core", "query", "streaming", "execute", "executor", "spark_resolver"),
+    "session": ("core", "query", "streaming", "execute", "materialized", "executor", "spark_resolver"),
     "spark": ("versions", "types", "runtime", "safe_functions", "plan_check", "errors", "jobs", "scan", "write", "worker_daemon", "streaming", "api"),
 }  # fmt: skip
 """Per package: its folders and modules, lowest first. Each may import itself and what is before it."""

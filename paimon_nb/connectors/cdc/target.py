@@ -249,12 +249,14 @@ def open_target(
         catalog.create_table(name, _new_table_schema(name, source_schema, target_options), if_not_exists=True)
     elif target_options.options:
         table = catalog.table(name)
+        table.store.check_not_materialized("a synchronization")
         changed = {
             k: v for k, v in target_options.options.items() if table.schema.options.get(k) != v and k != "bucket"
         }
         if changed:
             catalog.alter_table(name, [SetOptions(changed)])
     target = Target(catalog, name, user, target_options)
+    target.table.store.check_not_materialized("a synchronization")
     if not target.table.primary_keys:
         raise UnsupportedOperation(f"{name} has no primary key", hint="a sync needs it for updates and deletes")
     target.evolve_schema(source_schema)

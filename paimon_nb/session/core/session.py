@@ -57,6 +57,13 @@ class LookupTables(Protocol):
         """SQL text for each lookup table of a query, valid inside the block."""
 
 
+class Background(Protocol):
+    """Work in a thread, besides the statements."""
+
+    def stop(self) -> None:
+        """End it; returns when nothing runs any more."""
+
+
 class Session:
     """State behind a workbench. Its methods resolve names; `executor.py` runs statements."""
 
@@ -77,6 +84,8 @@ class Session:
         """Views of queries through Spark Connect."""
         self.jobs = Jobs()
         """Streaming jobs that this session started."""
+        self.refresher: Background | None = None
+        """Refreshes the materialized tables that this session made or named; None: there is none."""
         self.lookups: LookupTables | None = None
         """Cached lookup-join tables; set only in the session of a stream."""
         self.variables: Callable[[str], Any] = lambda _name: None
@@ -166,7 +175,9 @@ class Session:
             self.spark.catalog.dropTempView(view)
 
     def close(self) -> None:
-        """Stop this session's streams, and Spark if it started it."""
+        """Stop this session's streams and refreshes, and Spark if it started it."""
+        if self.refresher is not None:
+            self.refresher.stop()
         self.jobs.stop_all()
         for view in self._connect_views:
             self.spark.catalog.dropTempView(view)

@@ -10,6 +10,7 @@ from paimon_nb.base.errors import (
     AlreadyExists,
     BadOptionValue,
     InvalidName,
+    PaimonError,
     SchemaChangeError,
     SchemaMismatch,
     SqlAnalysisError,
@@ -25,8 +26,9 @@ from paimon_nb.catalog.api import StoredView
 from paimon_nb.format.data import PLAIN_FORMATS
 from paimon_nb.format.schema import FORMAT_TABLE
 from paimon_nb.options import validate_table_options
+from paimon_nb.options.materialized import DEFINITION_PREFIXES, MATERIALIZED_TABLE
 from paimon_nb.options.spelling import misspelled_catalog_keys
-from paimon_nb.options.table import FILE_FORMAT
+from paimon_nb.options.table import FILE_FORMAT, TYPE
 from paimon_nb.session.core.data_file_locations import allow_data_files
 from paimon_nb.session.core.result import Result, message_result
 from paimon_nb.session.core.spark_catalogs import with_store_settings
@@ -76,7 +78,7 @@ if TYPE_CHECKING:
 
     from paimon_nb.catalog.api import Catalog
     from paimon_nb.format.schema import TableSchema
-    from paimon_nb.session.core.session import Session
+    from paimon_nb.session.core.session import ResolvedTable, Session
     from paimon_nb.session.core.statement_context import StatementContext
     from paimon_nb.table.tables.table import Table
 
@@ -181,6 +183,10 @@ def create_table(context: StatementContext, statement: CreateTable) -> Result:
             "the catalog has no external tables: it stores tables in its warehouse",
             hint="CREATE TEMPORARY TABLE t WITH ('connector' = 'paimon', 'path' = '...')",
         )
+    if definition.options.get(TYPE.key) == MATERIALIZED_TABLE:
+        raise UnsupportedOperation(
+            "CREATE TABLE cannot make a materialized table", hint="CREATE MATERIALIZED TABLE t ... AS SELECT ..."
+        )
     definition = _with_file_format(definition)
     statement = replace(statement, definition=definition)
     found = session.find(statement.name)
@@ -213,6 +219,9 @@ def create_table(context: StatementContext, statement: CreateTable) -> Result:
     replaced = False
     snapshots: list[tuple[str, int]] = []
     if statement.or_replace:
+        _refuse_materialized(
+            found, "REPLACE TABLE", f"DROP MATERIALIZED TABLE {found.name}, or CREATE OR ALTER MATERIALIZED TABLE"
+        )
         new = _replace_table(context, statement, schema, frame)
         replaced, snapshots = new.replaced, new.snapshots
         if replaced and new.keeps_snapshots:
@@ -315,7 +324,7 @@ def _computed_column_options(context: StatementContext, definition: TableDef, sc
 def _schema_of_like(context: StatementContext, statement: CreateTable) -> TableSchema:
     """Schema 0 of CREATE TABLE ... LIKE: the source table's columns, then the statement's own."""
     source, definition = context.session.stored(statement.like or ()).schema, statement.definition
-    options = {} if statement.like_excluding_options else dict(source.options)
+    options = {} if statement.like_excluding_options else _without_definition(source.options)
     comment = definition.comment or source.comment
     if not (definition.columns or definition.primary_keys or definition.partition_keys or definition.watermark):
         return replace(source, id=0, options={**options, **definition.options}, comment=comment)
@@ -341,6 +350,13 @@ def _schema_of_like(context: StatementContext, statement: CreateTable) -> TableS
     return new_table_schema(merged, (*fields, *stored))
 
 
+def _without_definition(options: Mapping[str, str]) -> dict[str, str]:
+    """The options without the definition of a materialized table: a copy is a plain table."""
+    if options.get(TYPE.key) != MATERIALIZED_TABLE:
+        return dict(options)
+    return {k: v for k, v in options.items() if k != TYPE.key and not k.startswith(DEFINITION_PREFIXES)}
+
+
 def drop_table(context: StatementContext, statement: DropTable) -> Result:
     session = context.session
     if len(statement.name) == 1 and statement.name[0] in session.temporary:
@@ -353,12 +369,23 @@ def drop_table(context: StatementContext, statement: DropTable) -> Result:
             f"no temporary table {statement.name[-1]!r}", hint=did_you_mean(statement.name[-1], session.temporary)
         )
     found = session.find(statement.name)
+    _refuse_materialized(found, "DROP TABLE", f"DROP MATERIALIZED TABLE {found.name}")
     if not found.catalog.drop_table(found.name, if_exists=statement.if_exists, purge=statement.purge):
         return message_result(f"no table {found.name}")
     if not found.catalog.keeps_dropped_tables:
         return message_result(f"table {found.name} dropped")
     note = "permanently deleted" if statement.purge else f"in the trash; UNDROP TABLE {found.name} restores it"
     return message_result(f"table {found.name} dropped", notes=[note])
+
+
+def _refuse_materialized(found: ResolvedTable, what: str, hint: str) -> None:
+    """Raises UnsupportedOperation: the name is that of a materialized table, which has statements of its own."""
+    try:
+        kind = found.catalog.table(found.name).schema.options.get(TYPE.key)
+    except (PaimonError, OSError):  # absent or broken: the statement itself says so
+        return
+    if kind == MATERIALIZED_TABLE:
+        raise UnsupportedOperation(f"{found.name} is a materialized table: {what} is not for it", hint=hint)
 
 
 def undrop(context: StatementContext, statement: Undrop) -> Result:
@@ -406,6 +433,10 @@ def alter_table(context: StatementContext, statement: AlterTable) -> Result:
         if statement.if_exists:
             return message_result(f"no table {found.name}")
         raise
+    if not all(isinstance(change, CreateTag | DeleteTag | RenameTag) for change in statement.changes):
+        _refuse_materialized(
+            found, "ALTER TABLE", f"ALTER MATERIALIZED TABLE {found.name} ...; tags are created with ALTER TABLE"
+        )
     effects: list[str] = []
     snapshots: list[tuple[str, int]] = []
     check_watermark_column(statement.changes, table.schema)

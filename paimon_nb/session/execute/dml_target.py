@@ -218,6 +218,7 @@ def open_target(context: StatementContext, statement: RowChange) -> Target:
     if session.find(ref.parts).name.system is not None:
         raise InvalidName(f"{'.'.join(ref.parts)} is a system table", hint="change the table itself")
     table = session.table(ref.parts, ref.options)
+    table.store.check_not_materialized(type(statement).__name__.upper())
     table.store.check_has_snapshots("UPDATE, DELETE and MERGE")
     return Target(context, statement, table)
 

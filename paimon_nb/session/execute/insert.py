@@ -128,6 +128,7 @@ def target_table(session: Session, target: TableRef) -> Table | None:
         table = session.table(target.parts, target.options)
         if "$" in target.parts[-1] and session.find(target.parts).name.system is not None:
             raise InvalidName(f"{'.'.join(target.parts)} is a system table", hint="INSERT INTO the table itself")
+    table.store.check_not_materialized("INSERT")
     if any(key.startswith(COMPUTED_COLUMN_PREFIX) for key in table.store.schema.options):
         check_metadata(table.schema.options, writing=True)
     return table

@@ -19,6 +19,7 @@ from paimon_nb.base.sql_quoting import text_literal
 from paimon_nb.catalog.api import SYSTEM_DATABASE
 from paimon_nb.format.row import partition_names
 from paimon_nb.options import table as opt
+from paimon_nb.options.materialized import MATERIALIZED_TABLE
 from paimon_nb.session.core.result import Result, rows_result
 from paimon_nb.session.execute import flink_show, spark_show
 from paimon_nb.session.query import watermark
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     from paimon_nb.table.tables.table import Table
 
 
-_MATERIALIZED_TABLE = "materialized-table"
 _NULL = "null"
 """Spark's text for NULL in a partition."""
 
@@ -173,12 +173,12 @@ def _show_procedures(context: StatementContext, statement: Show) -> Result:
 
 
 def _show_materialized_tables(context: StatementContext, statement: Show) -> Result:
-    """Materialized tables: created by Flink, listed here."""
+    """Materialized tables, of this engine and of Flink."""
     catalog, database = context.session.find_database(statement.name)
     tables = (
         t
         for t in catalog.tables(database)
-        if catalog.table(Identifier(database, t)).options.get(opt.TYPE) == _MATERIALIZED_TABLE
+        if catalog.table(Identifier(database, t)).options.get(opt.TYPE) == MATERIALIZED_TABLE
     )
     return rows_result({"table name": _matching_names(tables, statement)})
 
@@ -508,6 +508,11 @@ def show_create(context: StatementContext, statement: ShowCreate) -> Result:
         if (stored := _stored_view(session, statement.name)) is None:
             raise
         return rows_result({"createtab_stmt": [spark_show.spark_create_view_text(*stored)]})
+    if table.schema.options.get(opt.TYPE.key) == MATERIALIZED_TABLE:
+        raise UnsupportedOperation(
+            f"{table.name} is a materialized table: SHOW CREATE TABLE is not for it",
+            hint=f"SHOW CREATE MATERIALIZED TABLE {table.name}",
+        )
     if session.flink_semantics:
         schema = table.schema
         text = flink_show.flink_create_table_text(

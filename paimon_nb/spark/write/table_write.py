@@ -94,6 +94,7 @@ def write(
         EngineError: Spark failed; nothing was committed.
     """
     store: TableStore = table.store.copy(options) if options else table.store
+    store.check_not_materialized("a write")
     scope = _overwrite_scope(store, overwrite, static_partition or {}, read_snapshot)
     full = None if checkpoints is None else checkpoints.is_full(store, identifier)
     commit = FormatTableCommit(store) if store.is_format_table else TableCommit(store, commit_user)

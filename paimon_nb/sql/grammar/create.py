@@ -103,7 +103,7 @@ def _parse_view(
     )
 
 
-class _Table:
+class TableParts:
     """A CREATE TABLE statement during parsing."""
 
     def __init__(self) -> None:
@@ -123,11 +123,20 @@ class _Table:
 
 def _parse_table(cursor: Cursor, span: Span, if_not_exists: bool, or_replace: bool, temporary: bool) -> CreateTable:
     name = cursor.parts("table")
-    table = _Table()
+    table = TableParts()
     if cursor.sees("(") and cursor.peek(1).upper not in ("SELECT", "WITH"):
-        cursor.listed(lambda: _parse_element(cursor, table), allow_trailing=True)
+        cursor.listed(lambda: parse_element(cursor, table), allow_trailing=True)
     while not cursor.done:
-        _parse_clause(cursor, span, table)
+        parse_clause(cursor, span, table)
+    definition = definition_of(table)
+    return CreateTable(
+        cursor.text_of(span), span, name, definition, if_not_exists, or_replace, temporary, table.like, table.excluding_options,
+        table.query,
+    )  # fmt: skip
+
+
+def definition_of(table: TableParts) -> TableDef:
+    """The parsed columns, keys and options."""
     for parsed in table.columns:
         if parsed.primary_key:
             table.primary = (*table.primary, parsed.path[0])
@@ -145,16 +154,12 @@ def _parse_table(cursor: Cursor, span: Span, if_not_exists: bool, or_replace: bo
         )
         for c in table.columns
     )
-    definition = TableDef(
+    return TableDef(
         columns, table.primary, table.partition, table.options, table.comment, table.watermark, table.location, table.provider
     )  # fmt: skip
-    return CreateTable(
-        cursor.text_of(span), span, name, definition, if_not_exists, or_replace, temporary, table.like, table.excluding_options,
-        table.query,
-    )  # fmt: skip
 
 
-def _parse_element(cursor: Cursor, table: _Table) -> None:
+def parse_element(cursor: Cursor, table: TableParts) -> None:
     """One item between the brackets: a column, a key, a watermark."""
     if cursor.sees("WATERMARK", "FOR"):
         cursor.at += 2
@@ -186,7 +191,7 @@ def _parse_element(cursor: Cursor, table: _Table) -> None:
     table.columns.append(read)
 
 
-def _parse_clause(cursor: Cursor, span: Span, table: _Table) -> None:
+def parse_clause(cursor: Cursor, span: Span, table: TableParts) -> None:
     """One clause after the brackets, in any order, of either dialect."""
     if cursor.take("COMMENT"):
         table.comment = cursor.string("comment")
@@ -236,7 +241,7 @@ _UNSUPPORTED_CLAUSES = {
 """Clauses of Hive and Delta Lake, and what to write instead."""
 
 
-def _partition_key(cursor: Cursor, table: _Table) -> str:
+def _partition_key(cursor: Cursor, table: TableParts) -> str:
     """A partition column; Spark may define it here, with a type."""
     if cursor.peek(1).text in (",", ")"):
         return cursor.name("column")
@@ -246,7 +251,7 @@ def _partition_key(cursor: Cursor, table: _Table) -> str:
     return read.path[0]
 
 
-def _parse_distribution(cursor: Cursor, table: _Table) -> None:
+def _parse_distribution(cursor: Cursor, table: TableParts) -> None:
     """Flink: DISTRIBUTED BY [HASH] (a, b) INTO n BUCKETS."""
     if cursor.take("BY"):
         cursor.take_one("HASH", "RANGE")

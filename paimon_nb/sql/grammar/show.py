@@ -27,7 +27,9 @@ def show(cursor: Cursor, span: Span) -> Statement:
     text = cursor.text_of(span)
     cursor.expect("SHOW")
     if cursor.take("CREATE"):
+        is_materialized = cursor.peek(1).upper in ("TABLE", "VIEW") and cursor.take("MATERIALIZED")
         what = cursor.take_one("TABLE", "VIEW", "CATALOG", "DATABASE", "SCHEMA", "NAMESPACE") or "TABLE"
+        what = "MATERIALIZED TABLE" if is_materialized else what
         what = "DATABASE" if what in ("SCHEMA", "NAMESPACE") else what
         name: tuple[str, ...] = cursor.parts()
         cursor.take("AS", "SERDE")
@@ -39,7 +41,7 @@ def show(cursor: Cursor, span: Span) -> Statement:
         return Show(text, span, f"current {'catalog' if word == 'CATALOG' else 'database'}")
     if cursor.take("TABLE", "EXTENDED"):
         what = "table extended"
-    elif cursor.take("MATERIALIZED", "TABLES"):
+    elif cursor.take("MATERIALIZED", "TABLES") or cursor.take("MATERIALIZED", "VIEWS"):
         what = "materialized tables"
     else:
         cursor.take_one("USER", "SYSTEM", "ALL", "FULL")

@@ -32,6 +32,7 @@ from paimon_nb.format.types import is_blob_type, is_opaque
 from paimon_nb.fs import DirectoryPin
 from paimon_nb.options import TABLE_OPTIONS, TableOptions
 from paimon_nb.options import table as opt
+from paimon_nb.options.materialized import MATERIALIZED_TABLE
 from paimon_nb.options.read import SCAN_PARTITIONS
 from paimon_nb.options.support import IGNORE_UNSUPPORTED, Access, check_supported, unsupported_options_set
 from paimon_nb.table.read.own_files import ExternalFiles
@@ -394,6 +395,14 @@ class TableStore:
     def is_format_table(self) -> bool:
         """Whether the table is a directory of plain files, without snapshots."""
         return self.schema.options.get(opt.TYPE.key) == FORMAT_TABLE
+
+    def check_not_materialized(self, what: str) -> None:
+        """Raises UnsupportedOperation: the rows of a materialized table are those of its query. `what`: the refused change."""
+        if self.options.raw.get(opt.TYPE.key) == MATERIALIZED_TABLE:
+            raise UnsupportedOperation(
+                f"{self.name} is a materialized table: {what} is not possible, its rows are those of its query",
+                hint=f"change the tables that it reads, then ALTER MATERIALIZED TABLE {self.name} REFRESH",
+            )
 
     def check_has_snapshots(self, what: str = "snapshots") -> None:
         """Raise UnsupportedOperation: the table is a format table, and `what` needs snapshots."""

@@ -57,6 +57,7 @@ class Table(AlterableTable):
         """
         from paimon_nb.table.write import FormatTableWrite, TableWrite
 
+        self.store.check_not_materialized("a write")
         if self.store.is_format_table:
             return cast("TableWrite", FormatTableWrite(self.store))  # the same methods, without keys and row ids
         return TableWrite(self.store)
@@ -260,6 +261,7 @@ class Table(AlterableTable):
         from paimon_nb.table.write.column_changes import update_by_row_id
         from paimon_nb.table.write.input_rows import as_table
 
+        self.store.check_not_materialized("UPDATE")
         return update_by_row_id(self.store, as_table(rows))
 
     def backfill(
@@ -304,6 +306,7 @@ class Table(AlterableTable):
         """
         from paimon_nb.table.write.column_changes import backfill
 
+        self.store.check_not_materialized("a backfill")
         named = {self.schema.column_name(name): function for name, function in values.items()}
         read = [self.schema.column_name(name) for name in columns]
         return backfill(
@@ -364,6 +367,7 @@ class Table(AlterableTable):
         from paimon_nb.table.write.input_rows import chunks_to_write
         from paimon_nb.table.write.publish.overwrite import Overwrite
 
+        self.store.check_not_materialized("INSERT OVERWRITE")
         count = 0
         store = self.store
         with FormatTableWrite(store) if store.is_format_table else TableWrite(store, overwrite=True) as writing:
@@ -607,6 +611,7 @@ class Table(AlterableTable):
         Raises:
             UnknownName: with `must_exist`, a spec matches no partition; nothing is deleted then.
         """
+        self.store.check_not_materialized("DROP PARTITION")
         if self.store.is_format_table:
             from paimon_nb.table.write.commit import drop_format_table_partitions
 
@@ -634,6 +639,7 @@ class Table(AlterableTable):
                 hint="truncate() empties the whole table",
                 option="partition",
             )
+        self.store.check_not_materialized("TRUNCATE")
         if self.store.is_format_table:
             from paimon_nb.table.write.commit import truncate_format_table
 

@@ -25,6 +25,7 @@ _PAST = (
 
 def check_update(store: TableStore, columns: Iterable[str]) -> None:
     """Raises UnsupportedOperation if these columns cannot be updated."""
+    store.check_not_materialized("UPDATE")
     _check_no_time_travel(store)
     if not store.has_keys:
         return
@@ -40,6 +41,7 @@ def check_update(store: TableStore, columns: Iterable[str]) -> None:
 
 def check_delete(store: TableStore) -> None:
     """Raises UnsupportedOperation if rows cannot be deleted one by one."""
+    store.check_not_materialized("DELETE")
     _check_no_time_travel(store)
     o = store.options
     if not store.has_keys:
@@ -73,6 +75,7 @@ def deletes_from_files(store: TableStore) -> bool:
 
 def check_merge(store: TableStore, *, deletes: bool) -> None:
     """Raises UnsupportedOperation if MERGE INTO is not allowed; `deletes`: it has a DELETE clause."""
+    store.check_not_materialized("MERGE INTO")
     _check_no_time_travel(store)
     if store.has_keys:
         _check_engine_supports_changes(store, "MERGE INTO")
@@ -84,6 +87,7 @@ def check_merge(store: TableStore, *, deletes: bool) -> None:
 
 def check_merge_update(store: TableStore, columns: Iterable[str]) -> None:
     """Raises UnsupportedOperation if MERGE INTO cannot update these columns."""
+    store.check_not_materialized("MERGE INTO")
     if not store.evolves_data:
         check_update(store, columns)
         return

@@ -89,6 +89,18 @@ def _checked_messages(messages: Iterable[CommitMessage]) -> list[CommitMessage]:
     return found
 
 
+def _checked(check: Callable[[Snapshot | None], None] | None, plan: Plan) -> Plan:
+    """The plan, with a check of the snapshot that it follows."""
+    if check is None:
+        return plan
+
+    def checked_plan(latest: Snapshot | None) -> Change:
+        check(latest)
+        return plan(latest)
+
+    return checked_plan
+
+
 log = logging.getLogger(__name__)
 
 
@@ -122,6 +134,7 @@ class SnapshotPublisher:
         expected_rows: int | None = None,
         ignore_empty: bool = True,
         run_maintenance: bool = True,
+        check: Callable[[Snapshot | None], None] | None = None,
     ) -> list[int]:
         """Publish messages as snapshots. Retries if other writers commit at the same time.
 
@@ -135,6 +148,8 @@ class SnapshotPublisher:
             ignore_empty: False creates an APPEND snapshot even without changes.
             run_maintenance: afterwards expire snapshots and create automatic tags according to the options. It cannot
                 fail the commit.
+            check: called before each attempt with the snapshot that the commit would follow; a CommitConflict that it raises
+                ends the commit.
 
         Returns:
             The ids of the new snapshots: none, one, or two (APPEND and COMPACT).
@@ -164,7 +179,7 @@ class SnapshotPublisher:
             following = second if self._publishes_in_pairs and not second.is_empty else None
             if overwrite is not None:
                 made += self._publish_until_won(
-                    lambda latest: overwrite_change(self.store, latest, messages, overwrite),
+                    _checked(check, lambda latest: overwrite_change(self.store, latest, messages, overwrite)),
                     meta,
                     head=head,
                     following=following,
@@ -173,7 +188,11 @@ class SnapshotPublisher:
                 first = append_change(messages)
                 if not first.is_empty or not ignore_empty:
                     made += self._publish_until_won(
-                        lambda _: first, meta, empty_too=not ignore_empty, head=head, following=following
+                        _checked(check, lambda _: first),
+                        meta,
+                        empty_too=not ignore_empty,
+                        head=head,
+                        following=following,
                     )
             if not second.is_empty and len(made) < 2:
                 made += self._publish_until_won(lambda _: second, meta)

@@ -1,5 +1,5 @@
 // Generated from labextension/ by `make labextension`. Do not edit.
-// sources: 469f4943dca297c6712dbba45067879c9374ebcc4fa7db275801231dafb56b7a
+// sources: 63c5590fc94e7b554a03f34601ed7ffc785b08a1b72ccd6e607b1c51ebd578f1
 (() => {
 const SHARED = ["@codemirror/language","@codemirror/state","@codemirror/view","@jupyterlab/application","@jupyterlab/apputils","@jupyterlab/codemirror","@jupyterlab/completer","@jupyterlab/console","@jupyterlab/notebook","@jupyterlab/rendermime","@jupyterlab/ui-components","@lumino/coreutils","@lumino/signaling","@lumino/widgets"];
 let scope;
@@ -2236,6 +2236,7 @@ var words_default = {
     "COLUMNS",
     "COMMENT",
     "COMPUTE",
+    "CONTINUOUS",
     "CREATE",
     "CROSS",
     "CUBE",
@@ -2269,6 +2270,7 @@ var words_default = {
     "FOLLOWING",
     "FOR",
     "FORMATTED",
+    "FRESHNESS",
     "FROM",
     "FULL",
     "FUNCTION",
@@ -2296,6 +2298,7 @@ var words_default = {
     "LIMIT",
     "LOCALTIMESTAMP",
     "MATCHED",
+    "MATERIALIZED",
     "MERGE",
     "METADATA",
     "MINUS",
@@ -2324,9 +2327,11 @@ var words_default = {
     "RANGE",
     "RECURSIVE",
     "REFRESH",
+    "REFRESH_MODE",
     "RENAME",
     "REPLACE",
     "RESET",
+    "RESUME",
     "RIGHT",
     "RLIKE",
     "ROLLUP",
@@ -2338,9 +2343,11 @@ var words_default = {
     "SETS",
     "SHOW",
     "SORT",
+    "START_MODE",
     "STATEMENT",
     "STATISTICS",
     "STOP",
+    "SUSPEND",
     "SYSTEM_TIME",
     "SYSTEM_VERSION",
     "TABLE",
