@@ -15,7 +15,7 @@ Every error describes the problem in one sentence, carries the facts as attribut
      +- ReadError             a read without an answer
      |   +- TimeTravelError (BucketsChanged)  SnapshotExpired  ReaderConsumed  OutOfMemory
      +- WriteError            rows that cannot be stored
-     |   +- SchemaMismatch  NullNotAllowed  UnsupportedOperation  SchemaChangeError
+     |   +- SchemaMismatch  NullNotAllowed  UnsupportedOperation  SchemaChangeError  QueryChanged  TargetChanged
      +- CommitError           publishing
      |   +- CommitConflict  CommitOverwritten  CommitGaveUp  TableReplaced
      +- StoreError            the file system
@@ -265,6 +265,14 @@ class UnsupportedOperation(WriteError):
 
 class SchemaChangeError(WriteError):
     """An ALTER that the format forbids."""
+
+
+class QueryChanged(WriteError):
+    """An incremental table was written by another query."""
+
+
+class TargetChanged(WriteError):
+    """An incremental table has rows that no refresh wrote."""
 
 
 class CommitError(PaimonError):

@@ -11,7 +11,7 @@ from source_kit import PACKAGE, nodes, package_files
 
 LEVEL = {
     "base": 0, "options": 0, "fs": 1, "syntax": 1, "format": 2, "table": 3, "catalog": 4, "statements": 4, "sql": 5, "spark": 5,
-    "files": 4, "connectors": 5, "procedures": 6, "workbench": 6, "session": 6, "doctor": 6, "warm_up": 7, "notebook": 7, "cli": 7, "actions": 6, "mcp_server": 7, "job_runner": 7, "plugins": 6, "refresh_command": 7,
+    "files": 4, "connectors": 5, "procedures": 6, "workbench": 6, "session": 6, "incremental": 6, "doctor": 6, "warm_up": 7, "notebook": 7, "cli": 7, "actions": 6, "mcp_server": 7, "job_runner": 7, "plugins": 6, "refresh_command": 7,
 }  # fmt: skip
 NO_SPARK = {"base", "options", "fs", "format", "table", "catalog", "statements", "sql"}
 

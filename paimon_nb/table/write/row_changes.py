@@ -148,12 +148,16 @@ def change_rows(
     rule: Rule,
     columns: Sequence[str] = (),
     inserted: Callable[[], pa.Table | None] | None = None,
+    *,
+    user: str | None = None,
+    commit: Mapping[str, Any] | None = None,
 ) -> list[int]:
     """Apply a rule to the rows that match a condition, and insert rows. One commit; nothing is left if it fails.
 
     Args:
         predicate: which rows the rule sees. columns: those that it assigns.
-        inserted: called after the rule has seen all rows; the rows to insert, None: there are none.
+        inserted: called after the rule has seen all rows; the rows to insert, None: there are none. user: the commit
+            user. commit: more arguments of `TableCommit.commit`.
 
     Returns: the ids of the new snapshots.
 
@@ -163,12 +167,17 @@ def change_rows(
     if plan.snapshot is None and inserted is None:
         store.check_identity()
     if store.has_keys:
-        return _change_by_key(store, plan, rule, inserted)
-    return _ChangeByPosition(store, plan, rule, columns).execute(inserted)
+        return _change_by_key(store, plan, rule, inserted, user, commit or {})
+    return _ChangeByPosition(store, plan, rule, columns).execute(inserted, user, commit or {})
 
 
 def _change_by_key(
-    store: TableStore, plan: ScanPlan, rule: Rule, inserted: Callable[[], pa.Table | None] | None
+    store: TableStore,
+    plan: ScanPlan,
+    rule: Rule,
+    inserted: Callable[[], pa.Table | None] | None,
+    user: str | None,
+    options: Mapping[str, Any],
 ) -> list[int]:
     count = 0
     with TableWrite(store) as writing:
@@ -190,7 +199,7 @@ def _change_by_key(
         if not count:
             return []
         messages = writing.prepare_commit()
-    return TableCommit(store).commit(messages, expected_rows=count)
+    return TableCommit(store, user).commit(messages, expected_rows=count, **options)
 
 
 def _updated_rows(rows: pa.Table, changed: ChangedRows) -> pa.Table:
@@ -216,8 +225,13 @@ class _ChangeByPosition:
         self.deleted: list[Marked] = []
         self.written_rows = 0
 
-    def execute(self, inserted: Callable[[], pa.Table | None] | None) -> list[int]:
-        commit, files = TableCommit(self.store), one_split_per_file(self.plan)
+    def execute(
+        self,
+        inserted: Callable[[], pa.Table | None] | None,
+        user: str | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> list[int]:
+        commit, files = TableCommit(self.store, user), one_split_per_file(self.plan)
         with TableWrite(self.store.copy({"write-only": "true"}), tracked=self.rewritten_keep_ids) as writing:
             try:
                 with self.store.fs.writing_in_background():
@@ -235,7 +249,7 @@ class _ChangeByPosition:
             except BaseException:
                 commit.abort(self.messages)
                 raise
-        return commit.commit(self.messages, expected_rows=self.written_rows)
+        return commit.commit(self.messages, expected_rows=self.written_rows, **(options or {}))
 
     def _change_file(self, split: Split, writing: TableWrite) -> None:
         rows, positions = self._matching_rows(split)

@@ -138,11 +138,11 @@ def prepare_for_embedded_engine(
     def view_of(ref: TableRef) -> View | None:
         view = find_query_of_view(session, ref)
         if view is not None:
-            _check_written(session, view.query, view.text)
+            check_written(session, view.query, view.text)
         return view
 
     parts = Parts(fields_of, view_of, session.flink_semantics, parameters or {})
-    translation = Translator(parts, query, text).tree(_check_written(session, query, text), top=True)
+    translation = Translator(parts, query, text).tree(check_written(session, query, text), top=True)
     if any(o.name is None for o in translation.outputs):
         raise NotLocal("a column has no alias, and Spark names it")
     prepared = Prepared(
@@ -167,7 +167,7 @@ def can_be_answered_without_spark(session: Session, query: Query, text: str, par
     return True
 
 
-def _check_written(session: Session, query: Query, text: str) -> QueryTree:
+def check_written(session: Session, query: Query, text: str) -> QueryTree:
     """The tree of a query that is written as Spark reads it, too. Raises NotLocal."""
     if (query.flink_edits and session.flink_semantics) or query.unnested:
         raise NotLocal("Flink's syntax is translated for Spark")

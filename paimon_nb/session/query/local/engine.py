@@ -78,7 +78,7 @@ def run_in_memory(
     import pyarrow as pa
 
     with tempfile.TemporaryDirectory(prefix="paimon-nb-engine-", ignore_cleanup_errors=True) as folder:
-        connection = duckdb.connect(":memory:", config=_settings(folder))
+        connection = duckdb.connect(":memory:", config=settings(folder))
         # The engine runs in a thread, so that an interrupt of the notebook's cell reaches this one and ends it.
         pool = ThreadPoolExecutor(1, thread_name_prefix="paimon-nb-engine")
         try:
@@ -117,7 +117,7 @@ def _read_up_to_max_rows(connection: Any, sql: str, before: Sequence[str]) -> pa
     return pa.Table.from_batches(batches, reader.schema)
 
 
-def _settings(folder: str) -> dict[str, Any]:
+def settings(folder: str) -> dict[str, Any]:
     return {
         "threads": os.cpu_count() or 1,
         "memory_limit": f"{min(_total_memory() // _MEMORY_SHARE, _MEMORY_MAX) >> 20}MiB",

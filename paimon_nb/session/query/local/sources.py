@@ -80,7 +80,7 @@ def open_source(session: Session, ref: TableRef) -> Source:
     data = _data_at_hand(session, ref)
     if data is not None:
         return Source(data.fields, data.size, data.count(), "as a file" if ref.file else "at hand", None, data=data)
-    _check_readable(session, ref)
+    check_readable(session, ref)
     check_no_misspelled_options(ref.options)
     options = {**ref.options, **time_travel_options(session, ref.travel)}
     found = session.find(ref.parts)
@@ -119,7 +119,7 @@ def _data_at_hand(session: Session, ref: TableRef) -> DataFile | None:
     return data_of_reference(session, ref) if ref.file or means_frame(session, ref) else None
 
 
-def _check_readable(session: Session, ref: TableRef) -> None:
+def check_readable(session: Session, ref: TableRef) -> None:
     """Raises NotLocal: the name is not a Paimon table, or its time travel needs Spark."""
     if ref.function is not None:
         raise NotLocal("table functions are left to Spark")

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from paimon_nb.session.query.local.scopes import Read
     from paimon_nb.statements import Query, TableRef
 
-_JOINS = {
+JOINS = {
     ("", ""): "INNER", ("", "INNER"): "INNER", ("LEFT", ""): "LEFT", ("RIGHT", ""): "RIGHT", ("FULL", ""): "FULL", ("", "CROSS"): "INNER",
     ("LEFT", "SEMI"): "SEMI", ("LEFT", "ANTI"): "ANTI", ("", "SEMI"): "SEMI", ("", "ANTI"): "ANTI",
 }  # fmt: skip
@@ -125,7 +125,7 @@ class Translator:
         if top and not orders and distinct:
             orders = [f"{i + 1} ASC NULLS FIRST" for i in range(len(outputs))]
         word = f"{node.op}{'' if distinct else ' ALL'}"
-        limit = _limit_number(node.tail.limit)
+        limit = limit_number(node.tail.limit)
         sql = (
             f"SELECT * FROM ({f' {word} '.join(f'({s})' for s in selects)}) AS {self.parts.new_name('u')}"
             f"{_order_by_and_limit(orders, node.tail)}"
@@ -148,7 +148,7 @@ class Translator:
 
     def _rows_of_values(self, rows: Sequence[syntax.Node]) -> Translation:
         scope = Expressions(self.context, _no_column)
-        written = [[scope.value(e) for e in _row_parts(row)] for row in rows]
+        written = [[scope.value(e) for e in row_parts(row)] for row in rows]
         if len({len(r) for r in written}) > 1:
             raise NotLocal("the rows of VALUES have different lengths")
         columns = []
@@ -169,7 +169,7 @@ class Translator:
     def _select(self, node: syntax.Select, outer: Resolve | None, *, top: bool) -> Translation:
         if node.lateral_views:
             raise NotLocal("LATERAL VIEW is left to Spark")
-        windows = _named_windows(node)
+        windows = named_windows(node)
         relation = self._from(node)
         rows = Expressions(self.context, relation.resolve)
         where, correlation, where_values = self._where(node, relation, outer)
@@ -203,7 +203,7 @@ class Translator:
             where_values, [*having_values, *keys.values.values(), *order_values, *(v for _, v in named)]
         )
         self.parts.may_raise = self.parts.may_raise or any(v.raises for v in computed)
-        limit = _limit_number(node.tail.limit)
+        limit = limit_number(node.tail.limit)
         if node.distinct and having:
             raise NotLocal("DISTINCT beside HAVING is left to Spark")
         if correlation and (node.distinct or node.having or limit is not None or node.tail.offset or node.group):
@@ -281,7 +281,7 @@ class Translator:
             value = scope.value(e)
             if value.type == NULL:
                 raise NotLocal("a column of NULL is left to Spark")
-            named.append((alias or _name_in_spark(e, value), value))
+            named.append((alias or name_in_spark(e, value), value))
         return named
 
     def _orders(
@@ -322,7 +322,7 @@ class Translator:
         """An item of ORDER BY."""
         direction = f"{'DESC' if item.descending else 'ASC'} NULLS {'FIRST' if item.nulls_first else 'LAST'}"
         expression = without_brackets(item.expression)
-        position = _result_column_position(expression, named, relation)
+        position = result_column_position(expression, named, relation)
         if position is None:
             if scope is None:
                 raise NotLocal("ORDER BY after a set operation has an expression")
@@ -366,7 +366,7 @@ class Translator:
         return found
 
     def _join(self, left: Relation, join: syntax.Join) -> Relation:
-        kind = _JOINS.get((join.side, join.kind))
+        kind = JOINS.get((join.side, join.kind))
         if kind is None:
             raise NotLocal("this JOIN is left to Spark")
         right = self._relation(join.source, leaves_out_rows=True)
@@ -463,7 +463,7 @@ class Translator:
             )
         scan = Scan(ref, self.parts.fields_of(ref), self.parts.new_name("t"))
         self.parts.scans.append(scan)
-        names = _renamed([f.name for f in scan.fields], node.columns)
+        names = renamed([f.name for f in scan.fields], node.columns)
         reads = tuple((n, _scan_column_reader(scan, f)) for n, f in zip(names, scan.fields, strict=True))
         return Relation.of(scan.name, Source(node.qualifier, reads))
 
@@ -471,7 +471,7 @@ class Translator:
         self, found: Translation, columns: Sequence[str], alias: str, named: str | None, *, leaves_out_rows: bool
     ) -> Relation:
         """A query in FROM; `named`: the name that WITH has for it."""
-        names = _renamed([o.name for o in found.outputs], columns)
+        names = renamed([o.name for o in found.outputs], columns)
         name = self.parts.new_name("q")
         if leaves_out_rows and found.raises:
             named = self.materialized(found, named)
@@ -510,7 +510,7 @@ class _Above(Expressions):
     def value(self, e: syntax.Node) -> Value:
         e = without_brackets(e)
         if isinstance(e, syntax.Column):
-            position = _result_column_position(e, self._named, self._relation)
+            position = result_column_position(e, self._named, self._relation)
             if position is not None:
                 return self._named[position][1]
         return super().value(e)
@@ -524,13 +524,13 @@ def _no_column(column: syntax.Column) -> Value:
     raise NotLocal(f"{column.parts[-1]} is not known")
 
 
-def _row_parts(row: syntax.Node) -> tuple[syntax.Node, ...]:
+def row_parts(row: syntax.Node) -> tuple[syntax.Node, ...]:
     if isinstance(row, syntax.Composite) and row.kind == "row":
         return row.parts
     return (without_brackets(row),)
 
 
-def _renamed(names: Sequence[str | None], by: Sequence[str]) -> list[str]:
+def renamed(names: Sequence[str | None], by: Sequence[str]) -> list[str]:
     """The names of a source's columns, with those of `AS t (a, b)`."""
     if by and len(by) != len(names):
         raise NotLocal("a source has another number of columns than names")
@@ -540,7 +540,7 @@ def _renamed(names: Sequence[str | None], by: Sequence[str]) -> list[str]:
     return found
 
 
-def _named_windows(node: syntax.Select) -> dict[str, syntax.Window]:
+def named_windows(node: syntax.Select) -> dict[str, syntax.Window]:
     """The windows of the WINDOW clause by lower-case name. Raises NotLocal for other clauses after a query."""
     found = {w.name.lower(): w.window for w in node.tail.other if isinstance(w, syntax.NamedWindow)}
     if node.tail.has_other and len(found) < len(node.tail.other):
@@ -557,7 +557,7 @@ def _comparisons(value: Value) -> list[Value]:
     return [value] if value.origin.operator in ("=", "<=>") else []
 
 
-def _name_in_spark(e: syntax.Node, value: Value) -> str | None:
+def name_in_spark(e: syntax.Node, value: Value) -> str | None:
     """Spark's name of an item without an alias: a column keeps its name under one CAST."""
     e = without_brackets(e)
     if isinstance(e, syntax.Cast) and e.form == "CAST" and value.name is not None:
@@ -586,7 +586,7 @@ def _refuse_signed_number(e: syntax.Node) -> None:
         raise NotLocal("a signed number as a position is left to Spark")
 
 
-def _result_column_position(
+def result_column_position(
     e: syntax.Node, named: Sequence[tuple[str | None, Value]], relation: Relation | None
 ) -> int | None:
     """The column of the result that an expression of ORDER BY or HAVING names; None: it is another expression."""
@@ -617,7 +617,7 @@ def _is_output(e: syntax.Node, value: Value, named: Sequence[tuple[str | None, V
     )
 
 
-def _limit_number(node: syntax.Node | None) -> int | None:
+def limit_number(node: syntax.Node | None) -> int | None:
     """The number of LIMIT or OFFSET."""
     if node is None:
         return None
@@ -627,7 +627,7 @@ def _limit_number(node: syntax.Node | None) -> int | None:
 
 
 def _order_by_and_limit(orders: Sequence[str], tail: syntax.QueryTail) -> str:
-    limit, offset = _limit_number(tail.limit), _limit_number(tail.offset)
+    limit, offset = limit_number(tail.limit), limit_number(tail.offset)
     text = f" ORDER BY {', '.join(orders)}" if orders else ""
     text += f" LIMIT {limit}" if limit is not None else ""
     return text + (f" OFFSET {offset}" if offset else "")

@@ -48,14 +48,15 @@ def _state_at(store: TableStore, snapshot: Snapshot, number: int) -> pa.Table:
 
 def _rows_without_equal_counterpart(before: pa.Table, after: pa.Table) -> pa.Table:
     before, after = before.drop_columns([SEQUENCE_NUMBER]), after.drop_columns([SEQUENCE_NUMBER])
-    old, new = _rows_as_text(before), _rows_as_text(after)
+    old, new = rows_as_text(before), rows_as_text(after)
     lost = before.filter(pa.array(_unmatched_rows(old, Counter(new)), pa.bool_()))
     at = lost.schema.get_field_index(VALUE_KIND)
     lost = lost.set_column(at, lost.schema.field(at), from_numpy(np.full(lost.num_rows, _DELETE, np.int8)))
     return pa.concat_tables([lost, after.filter(pa.array(_unmatched_rows(new, Counter(old)), pa.bool_()))])
 
 
-def _rows_as_text(rows: pa.Table) -> list[str]:
+def rows_as_text(rows: pa.Table) -> list[str]:
+    """A text for each row; equal texts are equal rows, floating-point numbers bit by bit."""
     columns = [times_as_numbers(rows.column(n)).to_pylist() for n in rows.column_names if n != VALUE_KIND]
     return [repr([comparable_nested_value(v) for v in row]) for row in zip(*columns, strict=True)]
 

@@ -1,0 +1,34 @@
+"""Incremental queries: a target table follows its query by the changes of the inputs."""
+
+from typing import TYPE_CHECKING
+
+from paimon_nb.base.lazy_imports import lazy_getattr
+
+if TYPE_CHECKING:
+    from paimon_nb.incremental.explain import OperatorPlan
+    from paimon_nb.incremental.plan import IncrementalPlan, analyse
+    from paimon_nb.incremental.positions import PROPERTY
+    from paimon_nb.incremental.refreshing import RefreshResult, refresh
+    from paimon_nb.incremental.state import drop_state_tables, state_tables_of
+else:
+    __getattr__ = lazy_getattr(
+        __name__,
+        {
+            "explain": "OperatorPlan",
+            "plan": "IncrementalPlan analyse",
+            "positions": "PROPERTY",
+            "refreshing": "RefreshResult refresh",
+            "state": "drop_state_tables state_tables_of",
+        },
+    )
+
+__all__ = [
+    "PROPERTY",
+    "IncrementalPlan",
+    "OperatorPlan",
+    "RefreshResult",
+    "analyse",
+    "drop_state_tables",
+    "refresh",
+    "state_tables_of",
+]

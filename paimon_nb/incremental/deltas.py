@@ -1,0 +1,172 @@
+"""The change of a Paimon table between two snapshots, as signed rows: read from the files of the snapshots in between, never from the whole table.
+
+Append tables: the rows of the appended files. Tables with keys: the keys of the new files, looked up at both snapshots, whatever the merge
+engine is. Where files do not show which rows changed (INSERT OVERWRITE, deletion vectors, expired records), both states are compared.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from paimon_nb.format.manifest import ADD
+from paimon_nb.incremental.operators import WEIGHT
+from paimon_nb.options import table as opt
+from paimon_nb.table.read.live_files import read_changes
+from paimon_nb.table.read.plan.snapshot_scan import visible_levels
+from paimon_nb.table.read.predicate.model import And, Compare, In
+from paimon_nb.table.read.store import POSTPONE_BUCKET
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pyarrow as pa
+
+    from paimon_nb.format.snapshot import Snapshot
+    from paimon_nb.table.read import Predicate
+    from paimon_nb.table.tables.table import Table
+
+_EXACT_KEYS = 16
+"""So many keys are looked up one by one, which reads a few pages each."""
+_MAX_KEYS = 20_000
+"""More keys than this are found by reading both states."""
+_UNSTABLE = frozenset({"FLOAT", "DOUBLE"})
+"""Types of key columns whose equal values have several forms."""
+
+
+def change_between(table: Table, start: Snapshot | None, end: Snapshot | None, columns: Sequence[str]) -> pa.Table:
+    """The rows that were added (weight 1) and removed (weight -1) from one snapshot to another.
+
+    Args:
+        table: the table; its newest schema is that of the rows.
+        start: the earlier snapshot; None: the table had no rows.
+        end: the later one.
+        columns: the columns of the result.
+
+    Returns:
+        The columns and the weight. Rows that were removed and added again may be there twice, with opposite weights.
+
+    Raises:
+        SnapshotExpired, MissingFile: a snapshot is gone.
+    """
+    if end is None:
+        return signed(_at(table, None, columns), 1)
+    if start is None:
+        return signed(_at(table, end, columns), 1)
+    if start.id == end.id:
+        return signed(_at(table, end, columns).slice(0, 0), 1)
+    between = _snapshots_between(table, start, end)
+    if not table.primary_keys:
+        if all(s.commit_kind == "COMPACT" or _only_adds(table, s) for s in between):
+            return signed(_appended(table, start, end, columns), 1)
+        return _both_states(table, start, end, columns)
+    if _must_compare(table) or any(s.commit_kind == "OVERWRITE" for s in between):
+        return _both_states(table, start, end, columns)
+    keys = _touched_keys(table, between)
+    if keys is None or keys.num_rows > _MAX_KEYS:
+        return _both_states(table, start, end, columns)
+    import pyarrow as pa
+
+    return pa.concat_tables(
+        [signed(look_up(table, start, keys, columns), -1), signed(look_up(table, end, keys, columns), 1)]
+    )
+
+
+def signed(rows: pa.Table, weight: int) -> pa.Table:
+    """Rows with a weight each."""
+    import pyarrow as pa
+
+    weights = pa.repeat(pa.scalar(weight, pa.int64()), rows.num_rows)
+    return rows.append_column(WEIGHT, weights)
+
+
+def look_up(table: Table, at: Snapshot, keys: pa.Table, columns: Sequence[str]) -> pa.Table:
+    """The rows of a snapshot with some keys."""
+    import pyarrow as pa
+
+    if not keys.num_rows:
+        return _empty(table, columns)
+    names = list(dict.fromkeys([*columns, *keys.column_names]))
+    if keys.num_rows <= _EXACT_KEYS:
+        parts = [_at(table, at, names, _equals(row)) for row in keys.to_pylist()]
+        return pa.concat_tables(parts).select(list(columns))
+    condition: list[Predicate] = [In(n, tuple(dict.fromkeys(keys.column(n).to_pylist()))) for n in keys.column_names]
+    rows = _at(table, at, names, And(tuple(condition)) if len(condition) > 1 else condition[0])
+    if len(condition) > 1:
+        rows = rows.append_column("_at", pa.array(range(rows.num_rows), pa.int64()))
+        found = rows.select([*keys.column_names, "_at"]).join(keys, keys.column_names, join_type="left semi")
+        rows = rows.take(found.column("_at")).drop_columns(["_at"])
+    return rows.select(list(columns))
+
+
+def _equals(row: dict[str, object]) -> Predicate:
+    parts = tuple(Compare(n, "=", v) for n, v in row.items())
+    return parts[0] if len(parts) == 1 else And(parts)
+
+
+def _at(table: Table, snapshot: Snapshot | None, columns: Sequence[str], where: Predicate | None = None) -> pa.Table:
+    """Rows of a snapshot in the newest schema."""
+    if snapshot is None:
+        return _empty(table, columns)
+    names = list(columns) or [table.schema.names[0]]
+    options = {"scan.snapshot-id": str(snapshot.id), "scan.mode": "default"}
+    return table.to_arrow(names, where, options=options).select(list(columns))
+
+
+def _empty(table: Table, columns: Sequence[str]) -> pa.Table:
+    from paimon_nb.format.types.arrow_builders import empty_table
+
+    return empty_table([table.schema.field(n) for n in columns])
+
+
+def _snapshots_between(table: Table, start: Snapshot, end: Snapshot) -> list[Snapshot]:
+    return [table.store.snapshots.get(i) for i in range(start.id + 1, end.id + 1)]
+
+
+def _only_adds(table: Table, snapshot: Snapshot) -> bool:
+    if snapshot.commit_kind == "ANALYZE":
+        return True
+    if snapshot.commit_kind != "APPEND":
+        return False
+    return all(e.kind == ADD for e in read_changes(table.store, snapshot.delta_manifest_list).entries)
+
+
+def _appended(table: Table, start: Snapshot, end: Snapshot, columns: Sequence[str]) -> pa.Table:
+    options = {"incremental-between": f"{start.id},{end.id}", "incremental-between-scan-mode": "delta"}
+    names = list(columns) or [table.schema.names[0]]
+    return table.to_arrow(names, options=options).select(list(columns))
+
+
+def _both_states(table: Table, start: Snapshot, end: Snapshot, columns: Sequence[str]) -> pa.Table:
+    """All rows of both states: equal ones cancel out."""
+    import pyarrow as pa
+
+    return pa.concat_tables([signed(_at(table, start, columns), -1), signed(_at(table, end, columns), 1)])
+
+
+def _must_compare(table: Table) -> bool:
+    """Whether rows may change without a new version of them in a file, or keys cannot be looked up."""
+    store = table.store
+    return bool(
+        store.bucket_option == POSTPONE_BUCKET
+        or visible_levels(store) is not None  # rows become visible by a compaction
+        or store.options.get(opt.RECORD_LEVEL_EXPIRE_TIME)
+        or any(table.schema.field(k).type.root in _UNSTABLE for k in table.primary_keys)
+    )
+
+
+def _touched_keys(table: Table, between: Sequence[Snapshot]) -> pa.Table | None:
+    """The keys of the rows that were written after a snapshot; None: too many."""
+    import pyarrow as pa
+
+    from paimon_nb.table.read import read_plan
+    from paimon_nb.table.read.plan.incremental import plan_changes_of_snapshots
+
+    appended = [s for s in between if s.commit_kind == "APPEND"]
+    keys = list(table.primary_keys)
+    if not appended:
+        return _empty(table, keys)
+    if sum(s.delta_record_count or 0 for s in appended) > 50 * _MAX_KEYS:
+        return None
+    plan = plan_changes_of_snapshots(table.store, appended, "delta", None)
+    rows = read_plan(plan, keys, kinds=True).select(keys)
+    return pa.table(rows.group_by(keys).aggregate([]))

@@ -1,0 +1,95 @@
+"""The embedded engine during one refresh: signed relations are temporary tables of it."""
+
+from __future__ import annotations
+
+import tempfile
+from typing import TYPE_CHECKING, Any
+
+from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.incremental.operators import WEIGHT
+from paimon_nb.incremental.row_text import row_text
+from paimon_nb.session.query.local.engine import settings
+from paimon_nb.session.query.local.not_local import NotLocal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from types import TracebackType
+
+    import pyarrow as pa
+
+    from paimon_nb.incremental.operators import Column
+
+KEY_TEXT, ROW_TEXT = "k_", "r_"
+"""Columns of a relation whose rows have their key, and their own text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A table of the engine: columns of the plan, and the weight of each row."""
+
+    name: str
+    count: int
+
+
+class Engine:
+    """A connection, and the tables made in it. A context manager: they end with it."""
+
+    def __init__(self) -> None:
+        import duckdb
+
+        self._folder = tempfile.TemporaryDirectory(prefix="paimon-nb-engine-", ignore_cleanup_errors=True)
+        self._connection = duckdb.connect(":memory:", config=settings(self._folder.name))
+        self._connection.execute("SET enable_progress_bar = false")
+        self._connection.execute("SET disabled_optimizers = 'top_n'")
+        self._number = 0
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._connection.close()
+        self._folder.cleanup()
+
+    def table(self, sql: str) -> Relation:
+        """A table of a query's rows. Raises NotLocal: the engine raised an error, which Spark may raise, too."""
+        name = self._new_name()
+        found = self._run(lambda: self._connection.execute(f"CREATE TEMP TABLE {name} AS {sql}").fetchone())
+        return Relation(name, int(found[0]) if found else 0)
+
+    def arrow(self, rows: pa.Table) -> str:
+        """The name of Arrow rows in queries."""
+        name = self._new_name()
+        self._connection.register(name, rows)
+        return name
+
+    def rows(self, sql: str) -> pa.Table:
+        """The rows of a query."""
+        return self._run(lambda: self._connection.sql(sql).to_arrow_table())
+
+    def values(self, sql: str) -> list[tuple[Any, ...]]:
+        """The rows of a query as tuples."""
+        return list(self._run(lambda: self._connection.execute(sql).fetchall()))
+
+    def consolidated(self, relation: Relation, columns: Sequence[Column]) -> Relation:
+        """The relation with equal rows as one, and without rows whose weights cancel out."""
+        if relation.count < 2:
+            return relation
+        ids = "".join(f"first({c.id}) AS {c.id}, " for c in columns)
+        text = row_text([(c.id, c.type) for c in columns])
+        return self.table(
+            f"SELECT {ids}CAST(sum({WEIGHT}) AS BIGINT) AS {WEIGHT} FROM {relation.name} GROUP BY {text} HAVING sum({WEIGHT}) <> 0"
+        )
+
+    def _new_name(self) -> str:
+        self._number += 1
+        return f"s{self._number}"
+
+    def _run(self, work: Callable[[], Any]) -> Any:
+        import duckdb
+
+        try:
+            return work()
+        except duckdb.Error as error:
+            raise NotLocal(f"the engine stopped: {str(error).splitlines()[0]}") from error

@@ -1,0 +1,181 @@
+"""The change of GROUP BY and DISTINCT.
+
+Counts, and sums of integers and decimals, are kept for each group and follow from the change alone. Other functions are computed from the
+values of the changed groups, which are kept as a multiset: MIN and MAX, DISTINCT, and sums of floating-point numbers, which would drift.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from paimon_nb.format.types import Decimal
+from paimon_nb.incremental.engine import KEY_TEXT, Relation
+from paimon_nb.incremental.operators import WEIGHT
+from paimon_nb.incremental.row_states import RowState
+from paimon_nb.incremental.row_text import row_text
+from paimon_nb.incremental.shapes import ROWS_OF_GROUP, accumulators, count_of, sum_of
+from paimon_nb.incremental.state import KEY, StateLost
+from paimon_nb.session.query.local.decimals import from_unscaled, half_up, unscaled_decimal_sql
+from paimon_nb.session.query.local.values import Value, engine_type, is_integer, quote_name
+
+if TYPE_CHECKING:
+    from paimon_nb.incremental.evaluation import Evaluation
+    from paimon_nb.incremental.operators import Aggregate, AggregateCall, Column
+    from paimon_nb.incremental.state import State
+
+_ROWS = "n_rows_"
+
+
+def aggregate_change(evaluation: Evaluation, op: Aggregate) -> Relation:
+    """The change of the groups; stores them."""
+    return _Groups(evaluation, op).change()
+
+
+class _Groups:
+    def __init__(self, evaluation: Evaluation, op: Aggregate) -> None:
+        self.evaluation, self.engine, self.op = evaluation, evaluation.engine, op
+        self.state: State = evaluation.state(op)
+        self.stored: list[Column] = [*op.keys, ROWS_OF_GROUP, *accumulators(op)]
+        self.key = row_text([(c.id, c.type) for c in op.keys])
+        self.is_global = not op.keys
+
+    def change(self) -> Relation:
+        change = self.evaluation.change(self.op.child)
+        begins = self.is_global and self.evaluation.is_first
+        if not change.count and not begins:
+            return self.engine.table(f"SELECT {self._results('1')} FROM {self._old([]).name} WHERE FALSE")
+        if self.op.rows_needed:
+            change = self.engine.consolidated(change, self.op.child.columns)
+        sums = self.engine.table(self._sums(change))
+        keys = [k for (k,) in self.engine.values(f"SELECT {KEY_TEXT} FROM {sums.name}")] if self.state.at else []
+        old = self._old(keys)
+        new = self._new(sums, old, change)
+        if self.engine.values(f"SELECT count(*) FROM {new.name} WHERE {_ROWS} < 0")[0][0]:
+            raise StateLost(f"{self.state.name}: a row was removed that is not there")
+        remains = "TRUE" if self.is_global else f"{_ROWS} > 0"
+        self._store(new, remains)
+        is_changed = f"{KEY_TEXT} IN (SELECT {KEY_TEXT} FROM {sums.name})"
+        return self.engine.table(
+            f"SELECT {self._results('CAST(-1 AS BIGINT)')} FROM {old.name} WHERE {is_changed} UNION ALL "
+            f"SELECT {self._results('CAST(1 AS BIGINT)')} FROM {new.name} WHERE {remains}"
+        )
+
+    # -- what changed
+
+    def _sums(self, change: Relation) -> str:
+        """For each changed group: its keys, and the sums of the change."""
+        items = [f"{self.key} AS {KEY_TEXT}", *(f"first({c.id}) AS {c.id}" for c in self.op.keys)]
+        items.append(f"CAST(coalesce(sum({WEIGHT}), 0) AS BIGINT) AS {_ROWS}")
+        seen: set[str] = set()
+        for call in self.op.calls:
+            if not call.is_linear or call.operand is None:
+                continue
+            x = call.operand.id
+            if (n := count_of(call).id) not in seen:
+                seen.add(n)
+                items.append(f"CAST(coalesce(sum({WEIGHT}) FILTER ({x} IS NOT NULL), 0) AS BIGINT) AS {n}")
+            if call.function in ("SUM", "AVG") and (s := sum_of(call).id) not in seen:
+                seen.add(s)
+                items.append(
+                    f"CAST(coalesce(sum(CAST({WEIGHT} AS HUGEINT) * {_unscaled(call)}), 0) AS DECIMAL(38,0)) AS {s}"
+                )
+        text = f"SELECT {', '.join(items)} FROM {change.name}"
+        return text if self.is_global else f"{text} GROUP BY {self.key}"
+
+    def _old(self, keys: list[str]) -> Relation:
+        """The groups as the state has them."""
+        name = self.engine.arrow(self.state.find(keys))
+        ids = ", ".join(
+            f"CAST({quote_name(n)} AS {engine_type(c.type)}) AS {c.id}"
+            for n, c in zip(self.state.shape.names, self.stored, strict=True)
+        )
+        return self.engine.table(f"SELECT {KEY} AS {KEY_TEXT}, {ids} FROM {name}")
+
+    def _new(self, sums: Relation, old: Relation, change: Relation) -> Relation:
+        """The groups after the change."""
+        items = [f"s.{KEY_TEXT}", *(f"s.{c.id}" for c in self.op.keys)]
+        results = {c.result.id for c in self.op.calls if not c.is_linear}
+        for column in self.stored[len(self.op.keys) :]:
+            if column.id in results:
+                continue
+            total = f"coalesce(o.{column.id}, 0) + s.{column.id}"
+            items.append(f"CAST({total} AS {engine_type(column.type)}) AS {column.id}")
+        joins = f"{sums.name} s LEFT JOIN {old.name} o ON o.{KEY_TEXT} = s.{KEY_TEXT}"
+        if self.op.rows_needed:
+            values = self._values_of_groups(change)
+            joins += f" LEFT JOIN {values.name} v ON v.{KEY_TEXT} = s.{KEY_TEXT}"
+            for call in self.op.calls:
+                if not call.is_linear:
+                    found = f"v.{call.result.id}"
+                    found = f"coalesce({found}, 0)" if call.function == "COUNT" else found
+                    items.append(f"{found} AS {call.result.id}")
+        return self.engine.table(f"SELECT {', '.join(items)} FROM {joins}")
+
+    def _values_of_groups(self, change: Relation) -> Relation:
+        """The functions that need all values of the changed groups."""
+        columns = (*self.op.keys, *self.op.rows_needed)
+        rows = RowState(self.evaluation, self.evaluation.state(self.op, 1), columns, None)
+        only = self.engine.table(f"SELECT {''.join(f'{c.id}, ' for c in columns)}{WEIGHT} FROM {change.name}")
+        keyed = rows.keyed(self.engine.consolidated(only, columns), self.key)
+        before = rows.find(keyed)
+        after = rows.after(before, keyed)
+        rows.write(keyed, before)
+        items = ", ".join(f"{_ordered(c)} AS {c.result.id}" for c in self.op.calls if not c.is_linear)
+        copies = f"SELECT * FROM {after.name}, unnest(range({WEIGHT}))"
+        return self.engine.table(f"SELECT {KEY_TEXT}, {items} FROM ({copies}) GROUP BY {KEY_TEXT}")
+
+    # -- results
+
+    def _results(self, weight: str) -> str:
+        """The operator's columns, from a relation with the stored ones."""
+        items = [c.id for c in self.op.keys]
+        items += [f"{_result(c)} AS {c.result.id}" for c in self.op.calls]
+        return ", ".join([*items, f"{weight} AS {WEIGHT}"])
+
+    def _store(self, groups: Relation, remains: str) -> None:
+        ids = "".join(f", {c.id} AS {quote_name(n)}" for n, c in zip(self.state.shape.names, self.stored, strict=True))
+        text = f"SELECT {KEY_TEXT} AS {KEY}{ids} FROM {groups.name} WHERE"
+        self.state.upserts.append(self.engine.rows(f"{text} {remains}"))
+        self.state.deletes.append(self.engine.rows(f"{text} NOT ({remains})"))
+
+
+def _unscaled(call: AggregateCall) -> str:
+    """The operand as a whole number."""
+    assert call.operand is not None
+    if isinstance(call.operand.type, Decimal):
+        return unscaled_decimal_sql(Value(call.operand.id, call.operand.type))
+    return f"CAST({call.operand.id} AS HUGEINT)"
+
+
+def _ordered(call: AggregateCall) -> str:
+    """The function over a group's rows. Floating-point numbers are summed in their order, so that the sum depends on the values alone."""
+    assert call.operand is not None
+    if call.function not in ("SUM", "AVG") or call.distinct:
+        return call.sql
+    x = call.operand.id
+    for summed in (f"sum({x})", f"sum(CAST({x} AS DOUBLE))"):
+        call_sql = call.sql.replace(summed, f"{summed[:-1]} ORDER BY {x})")
+        if call_sql != call.sql:
+            return call_sql
+    return call.sql
+
+
+def _result(call: AggregateCall) -> str:
+    """A function's result from what is stored of a group."""
+    if not call.is_linear:
+        return call.result.id
+    if call.operand is None:
+        return _ROWS
+    n = count_of(call).id
+    if call.function == "COUNT":
+        return n
+    s, t, result = f"CAST({sum_of(call).id} AS HUGEINT)", call.operand.type, call.result.type
+    if call.function == "SUM":
+        found = from_unscaled(s, result) if isinstance(result, Decimal) else f"CAST({s} AS {engine_type(result)})"
+    elif is_integer(t):
+        found = f"(CAST({s} AS DOUBLE) / {n})"
+        found = f"CAST(trunc({found}) AS {engine_type(result)})" if is_integer(result) else found
+    else:
+        assert isinstance(result, Decimal)
+        found = from_unscaled(half_up(f"({s} * 10000)", f"CAST({n} AS HUGEINT)"), result)
+    return f"(CASE WHEN {n} = 0 THEN NULL ELSE {found} END)"

@@ -1,0 +1,132 @@
+"""What each operator of a plan keeps, and what one change costs: the text of EXPLAIN."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.incremental.operators import (
+    Aggregate,
+    Constant,
+    Filter,
+    Join,
+    Operator,
+    Partitioned,
+    Project,
+    Source,
+    UnionAll,
+    inputs_of,
+    postorder,
+)
+from paimon_nb.incremental.shapes import shapes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+STATELESS, INCREMENTAL, RECOMPUTED = "stateless", "incremental", "recomputed"
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorPlan:
+    """One operator."""
+
+    name: str
+    mode: str
+    """stateless, incremental or recomputed."""
+    states: tuple[str, ...]
+    """What follows `<target>__state_` in the names of its state tables."""
+    cost: str
+    """What one changed row of its input costs."""
+    definition: str
+    """What it computes, in the engine's SQL."""
+    depth: int
+    """Steps from the result."""
+
+
+def operator_plans(root: Operator) -> list[OperatorPlan]:
+    """The operators of a plan, inputs first."""
+    depths: dict[int, int] = {}
+
+    def visit(op: Operator, depth: int) -> None:
+        depths[id(op)] = max(depth, depths.get(id(op), 0))
+        for child in inputs_of(op):
+            visit(child, depth + 1)
+
+    visit(root, 0)
+    return [_plan(op, number, depths[id(op)]) for number, op in enumerate(postorder(root))]
+
+
+def _plan(op: Operator, number: int, depth: int) -> OperatorPlan:
+    states = tuple(s.suffix for s in shapes_of(op, number))
+    name, cost = _name_and_cost(op)
+    return OperatorPlan(name, INCREMENTAL if states else STATELESS, states, cost, _definition(op), depth)
+
+
+def _name_and_cost(op: Operator) -> tuple[str, str]:
+    match op:
+        case Source():
+            return f"scan {op.table.name}", "the changed rows"
+        case Project():
+            return "project", "its row"
+        case Filter():
+            return f"filter {op.condition}", "its row"
+        case UnionAll():
+            return "union all", "its row"
+        case Constant():
+            return "values", "nothing"
+        case Join():
+            keys = ", ".join(f"{a} = {b}" for a, b in op.equalities)
+            cost = (
+                "the rows of the other side with its key"
+                if keys
+                else "all rows of the other side: the join has no equality"
+            )
+            return f"{op.kind.lower()} join on {keys or 'no key'}", cost
+        case Aggregate():
+            keys = ", ".join(c.name for c in op.keys)
+            calls = ", ".join(
+                f"{c.function.lower()}({'distinct ' if c.distinct else ''}{c.operand.name if c.operand else '*'})"
+                for c in op.calls
+            )
+            name = "distinct" if op.is_distinct else f"group by {keys or 'nothing'}: {calls}"
+            slow = sorted({c.function.lower() for c in op.calls if not c.is_linear})
+            cost = "its group's row"
+            return name, f"{cost}, and the values of its group for {', '.join(slow)}" if slow else cost
+        case Partitioned():
+            whole = "the rows of its partition" if op.partition else "all rows: there is not a PARTITION BY"
+            return op.what.lower(), whole
+
+
+def _definition(op: Operator) -> str:
+    match op:
+        case Source():
+            return f"scan {op.table.name} {[(n, c.id, str(c.type)) for n, c in op.used.items()]}"
+        case Project():
+            return f"project {[(sql, c.id) for sql, c in op.items]}"
+        case Filter():
+            return f"filter {op.condition}"
+        case UnionAll():
+            return f"union {[c.id for c in op.columns]}"
+        case Constant():
+            return f"values {op.sql}"
+        case Join():
+            return f"{op.kind} join {op.equalities} {op.condition}"
+        case Aggregate():
+            return f"group {[c.id for c in op.keys]} {[(c.sql, c.result.id) for c in op.calls]}"
+        case Partitioned():
+            return f"partition {op.partition} {[(sql, c.id) for sql, c in op.items]} {op.ending}"
+
+
+def explain_text(root: Operator) -> str:
+    """The operators of a plan, one a line, the last one first."""
+    lines = []
+    for p in reversed(operator_plans(root)):
+        state = f"; state: {', '.join(f'<target>__state_{s}' for s in p.states)}" if p.states else ""
+        lines.append(f"{'  ' * p.depth}{p.name}  [{p.mode}; one change costs {p.cost}{state}]")
+    return "\n".join(lines)
+
+
+def explain_recomputed(reason: str, inputs: Sequence[str]) -> str:
+    """Why a query is computed again, and when."""
+    when = f"when {', '.join(inputs)} changed" if inputs else "always"
+    return f"{RECOMPUTED}: {reason}\n  a refresh computes the whole query {when}, and writes the rows that differ"

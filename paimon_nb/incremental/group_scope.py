@@ -1,0 +1,109 @@
+"""Expressions above GROUP BY: keys and aggregate functions become columns of the operator that groups."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from paimon_nb.incremental.operators import AggregateCall, Column, Project
+from paimon_nb.session.query.local.aggregates import aggregate_sql
+from paimon_nb.session.query.local.expressions import Context, Expressions
+from paimon_nb.session.query.local.not_local import NotLocal
+from paimon_nb.session.query.local.scopes import Relation
+from paimon_nb.session.query.local.translate import result_column_position
+from paimon_nb.session.query.local.values import BIGINT, Origin, Value
+from paimon_nb.syntax import tree as syntax
+from paimon_nb.syntax.tree import without_brackets
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from paimon_nb.incremental.operators import Operator
+    from paimon_nb.incremental.shared import Shared
+
+
+class GroupScope(Expressions):
+    """The scope of a SELECT list and HAVING with groups.
+
+    Args:
+        shared: names of the plan.
+        context: of the text.
+        relation: what names in a row mean.
+        groups: the keys by their SQL in a row.
+    """
+
+    def __init__(self, shared: Shared, context: Context, relation: Relation, groups: Mapping[str, Value]) -> None:
+        self._shared, self._relation = shared, relation
+        self.named: Sequence[tuple[str | None, Value]] = ()
+        """The SELECT list, whose aliases HAVING may use."""
+        self.calls: list[AggregateCall] = []
+        self._items: dict[str, Column] = {}
+        """By SQL in a row: the columns that the groups are made of."""
+        columns = {sql: self._input(v) for sql, v in groups.items()}
+        self.keys = tuple({c.id: c for c in columns.values()}.values())
+        values = {
+            sql: Value(c.id, c.type, groups[sql].name, origin=Origin("AGGREGATE", ())) for sql, c in columns.items()
+        }
+        super().__init__(context, relation.resolve, groups=values)
+
+    @classmethod
+    def over_columns(cls, shared: Shared, columns: Sequence[Column]) -> GroupScope:
+        """A scope whose rows are columns of the plan."""
+        made = cls(shared, Context(lambda _start, _stop: [], False), Relation("", (), ()), {})
+        made._items = {c.id: c for c in columns}
+        return made
+
+    @property
+    def inputs(self) -> Sequence[str]:
+        """SQL of the columns that are grouped."""
+        return list(self._items)
+
+    def count_rows(self) -> str:
+        """COUNT(*)."""
+        return self._register("COUNT", None, None, distinct=False).sql
+
+    def count(self, column: Column) -> str:
+        """COUNT of a column."""
+        return self._register("COUNT", Value(column.id, column.type), None, distinct=False).sql
+
+    def input_of(self, op: Operator) -> Operator:
+        """The rows that are grouped: keys, and operands of the functions."""
+        return Project(op, tuple(self._items.items()))
+
+    def value(self, e: syntax.Node) -> Value:
+        e = without_brackets(e)
+        if isinstance(e, syntax.Column) and self.named:
+            position = result_column_position(e, self.named, self._relation)
+            if position is not None:
+                return self.named[position][1]
+        return super().value(e)
+
+    def _aggregate(self, e: syntax.Call) -> Value:
+        operand, condition = self._aggregate_operands(e, self.rows())
+        return self._register(e.function, operand, condition, distinct=e.distinct)
+
+    def _register(self, function: str, operand: Value | None, condition: Value | None, *, distinct: bool) -> Value:
+        written = aggregate_sql(function, operand, condition, distinct=distinct, flink=self.flink)
+        column = None
+        if operand is not None or condition is not None:
+            value = operand or Value("1", BIGINT)
+            if condition is not None:
+                value = replace(value, sql=f"(CASE WHEN {condition.sql} THEN {value.sql} END)")
+            column = self._input(value)
+        known = [c for c in self.calls if (c.function, c.operand, c.distinct) == (function, column, distinct)]
+        if known:
+            call = known[0]
+        else:
+            operand_value = None if column is None else Value(column.id, column.type)
+            sql = aggregate_sql(function, operand_value, None, distinct=distinct, flink=self.flink).sql
+            result = self._shared.column(written.type, function.lower())
+            call = AggregateCall(function, column, distinct, result, sql, self.flink)
+            self.calls.append(call)
+        return replace(written, sql=call.result.id, raises=False, is_constant=False, origin=Origin("AGGREGATE", ()))
+
+    def _input(self, value: Value) -> Column:
+        if value.is_outer:
+            raise NotLocal("an outer column below groups")
+        if value.sql not in self._items:
+            self._items[value.sql] = self._shared.column(value.type, value.name)
+        return self._items[value.sql]

@@ -1,0 +1,49 @@
+"""Rows and keys as texts, in the engine's SQL: equal texts are equal rows, also with NULL, NaN and -0.0.
+
+State tables are keyed by such texts, because a key column of a table cannot be NULL. The form is that of COPY in PostgreSQL: parts with `|`
+between them, `\\N` for NULL, so that a state table can be read by people.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from paimon_nb.session.query.local.values import engine_type
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paimon_nb.format.types import DataType
+
+_LONG = 160
+"""Longer texts are replaced by a hash."""
+
+
+def row_text(values: Sequence[tuple[str, DataType]], *, hashed: bool = True) -> str:
+    """SQL of the text of some values.
+
+    Args:
+        values: SQL and type of each.
+        hashed: whether long texts become their SHA-256, so that keys stay short.
+    """
+    if not values:
+        return "''"
+    parts = [f"coalesce({_text(sql, t)}, '\\N')" for sql, t in values]
+    text = " || '|' || ".join(parts)
+    if not hashed or (all(_is_short(t) for _, t in values) and len(values) <= 4):
+        return f"({text})"
+    return f"(CASE WHEN length({text}) > {_LONG} THEN '#' || sha256({text}) ELSE {text} END)"
+
+
+def _text(sql: str, t: DataType) -> str:
+    kind = engine_type(t)
+    if kind == "VARCHAR":
+        text = f"replace({sql}, '\\', '\\\\')"
+        return f"replace(replace({text}, '|', '\\|'), '#', '\\#')"
+    if kind == "BLOB":
+        return f"hex({sql})"
+    return f"CAST({sql} AS VARCHAR)"
+
+
+def _is_short(t: DataType) -> bool:
+    return engine_type(t) not in ("VARCHAR", "BLOB")
