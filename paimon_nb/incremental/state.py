@@ -80,7 +80,13 @@ class StateShape:
             options["bucket-key"] = KEY
         keys = (KEY, ROW) if self.has_rows else (KEY,)
         return TableSchema(
-            0, fields, len(fields) - 1, primary_keys=keys, options=options, comment=f"{_COMMENT}{target}", time_ms=clock.now_ms()
+            0,
+            fields,
+            len(fields) - 1,
+            primary_keys=keys,
+            options=options,
+            comment=f"{_COMMENT}{target}",
+            time_ms=clock.now_ms(),
         )
 
 
