@@ -4,7 +4,37 @@ from __future__ import annotations
 
 import http.server
 import threading
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import paimon_nb
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    import pytest
+
+    from paimon_nb.workbench import Workbench
+
+
+@dataclass(frozen=True)
+class Place:
+    """A catalog that several sessions of a test open."""
+
+    kind: str
+    options: Mapping[str, str]
+
+    @classmethod
+    def of(cls, kind: str, folder: Path, request: pytest.FixtureRequest) -> Place:
+        """An empty catalog of a kind that `catalog_options` knows."""
+        from catalog_kit import catalog_options
+
+        return cls(kind, catalog_options(kind, folder, request))
+
+    def open(self, **more: Any) -> Workbench:
+        options = {k: v for k, v in self.options.items() if k not in ("type", "warehouse")}
+        return paimon_nb.connect(self.options["warehouse"], options=options, **more)
 
 
 class Listener(http.server.ThreadingHTTPServer):

@@ -115,12 +115,14 @@ def check(place: Path, listener: Listener, hostile: list[str], harmless: list[st
     assert listener.requests == []
 
 
+@pytest.mark.spark
 def test_hostile_statements_are_refused_and_harmless_ones_answered(place: Path, listener: Listener) -> None:
     """A part of the lists; `make nightly` runs all."""
     hostile = [s for statements in HOSTILE.values() for s in statements[:: max(2, len(statements) // 2)]]
     check(place, listener, hostile, HARMLESS[::8])
 
 
+@pytest.mark.spark
 @pytest.mark.nightly
 def test_all_hostile_statements_are_refused_and_all_harmless_ones_answered(place: Path, listener: Listener) -> None:
     hostile = [s for statements in HOSTILE.values() for s in statements]
@@ -128,6 +130,7 @@ def test_all_hostile_statements_are_refused_and_all_harmless_ones_answered(place
     check(place, listener, hostile, HARMLESS)
 
 
+@pytest.mark.spark
 @pytest.mark.nightly
 def test_a_statement_that_needs_too_much_is_ended(place: Path) -> None:
     import re

@@ -170,6 +170,7 @@ def fast_forward(store: TableStore, name: str) -> None:
     forget_last_commit(main)
     with undone_on_error(main) as changing:
         _take_over(changing, branch, first, first_schema, replaced, replaced_tags)
+        forget_last_commit(main)  # one that another thread made meanwhile may be replaced, too
         delete_paths(changing, candidates.unused(with_new_roots(used, changing)))
     if main.has_iceberg_metadata or branch.has_iceberg_metadata:
         publish_iceberg(main.on_branch(MAIN_BRANCH))
@@ -183,13 +184,19 @@ def _take_over(
     replaced: Sequence[int],
     replaced_tags: Sequence[str],
 ) -> None:
-    """Replace these snapshots and tags of main, and its schemas from the first one on, by those of the branch."""
+    """Replace these snapshots and tags of main, and its schemas from the first one on, by those of the branch.
+
+    The first snapshot is there all the time: a writer whose base is gone tells by an older one that it did not expire.
+    """
     branch_tags = branch.tags.names()
+    main.fs.overwrite(main.snapshots.path(first), main.fs.read(branch.snapshots.path(first)))
     for snapshot_id in reversed(replaced):
-        main.snapshots.delete(snapshot_id)
+        if snapshot_id != first:
+            main.snapshots.delete(snapshot_id)
     # Snapshots published on top of them since the listing are unreadable now; they count as replaced, too.
-    for snapshot_id in [i for i in main.snapshots.ids() if i >= first]:
+    for snapshot_id in [i for i in main.snapshots.ids() if i > first]:
         main.snapshots.delete(snapshot_id)
+    main.snapshots.invalidate_cache()
     for tag in replaced_tags:
         with suppress(TagNotFound):
             main.tags.delete(tag)
@@ -203,8 +210,12 @@ def _take_over(
             main.fs.delete(main.schemas.path(schema_id))
     for tag in branch_tags:
         _copy_file(main, branch.tags.path(tag), main.tags.path(tag))
-    for snapshot_id in branch.snapshots.ids():
-        _copy_file(main, branch.snapshots.path(snapshot_id), main.snapshots.path(snapshot_id))
+    # The newest first: writers build on it at once. What was published below it meanwhile counts as replaced, too.
+    for snapshot_id in reversed(branch.snapshots.ids()):
+        if snapshot_id != first:
+            path = main.snapshots.path(snapshot_id)
+            while not _copy_file(main, branch.snapshots.path(snapshot_id), path):
+                main.fs.delete(path)
     newest = branch.snapshots.latest_id()
     if newest is not None:
         main.snapshots.write_latest_hint(newest)
@@ -253,5 +264,5 @@ def _snapshots_and_tags(store: TableStore) -> list[Snapshot]:
     ]
 
 
-def _copy_file(store: TableStore, source: str, target: str) -> None:
-    store.fs.put_if_absent(target, store.fs.read(source))
+def _copy_file(store: TableStore, source: str, target: str) -> bool:
+    return store.fs.put_if_absent(target, store.fs.read(source))

@@ -18,6 +18,7 @@ from paimon_nb.table.read.live_files import entries_of, live_entries, merge_entr
 from paimon_nb.table.write.maintenance.post_commit import run_post_commit
 from paimon_nb.table.write.publish.attempt import ManifestWriter
 from paimon_nb.table.write.publish.changes import BATCH_IDENTIFIER, Change, CommitMessage
+from paimon_nb.table.write.publish.overtaken import was_overtaken
 from paimon_nb.table.write.publish.publisher import SnapshotPublisher
 
 if TYPE_CHECKING:
@@ -140,6 +141,11 @@ def publish_manifests(
     )
     writer.flush()
     if store.snapshots.publish(changed, writer.written, base=latest) is Published.LOST:
+        writer.delete_written()
+        return None
+    base_is_there = store.versions is not None or store.snapshots.is_same_commit(latest)
+    if not base_is_there and was_overtaken(store, latest, changed):
+        store.snapshots.delete(changed.id)
         writer.delete_written()
         return None
     try:
