@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "paimon_nb"
@@ -65,7 +66,14 @@ def _public(node: ast.AST, prefix: str) -> Iterator[tuple[str, ast.ClassDef | Fu
                 yield from _public(child, f"{child.name}.")
 
 
+_REFERS = re.compile(r"(?:As|Short for|.*: see) `(?:Table|t)\.([\w.]+)(?:\(\))?`\.", re.DOTALL)
+
+
 def _of_function(node: Function, text: str) -> Iterator[str]:
+    if referred := _REFERS.fullmatch(text):
+        if referred[1].rpartition(".")[2] not in _method_names():
+            yield f"refers to {referred[1]!r}, which does not exist"
+        return
     sections = _sections(text)
     described = [match[1] for line in sections.get("Args", []) if (match := re.match(r"    \*{0,2}(\w+):", line))]
     arguments = node.args
@@ -83,6 +91,17 @@ def _of_function(node: Function, text: str) -> Iterator[str]:
         yield f"takes **{rest.arg}: Any"
     if _returns_something(node) and "Returns" not in sections and "Yields" not in sections:
         yield "does not say what it returns"
+
+
+@cache
+def _method_names() -> frozenset[str]:
+    """Methods of the table and its members that are described in full."""
+    return frozenset(
+        name.rpartition(".")[2]
+        for module in (*MODULES, *CLASSES)
+        for name, node in _members(PACKAGE / module, module)
+        if not _REFERS.fullmatch(ast.get_docstring(node) or "")
+    )
 
 
 def _returns_something(node: Function) -> bool:

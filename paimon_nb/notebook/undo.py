@@ -119,7 +119,7 @@ def _check_rollback(table: Table, first: int, last: int, since_ms: int) -> None:
     if held:
         raise UnsupportedOperation(
             f"tag {held[0]!r} of {table.name} protects a snapshot that undo would remove",
-            hint=f"t.delete_tag({held[0]!r}) first",
+            hint=f"t.tags.delete({held[0]!r}) first",
         )
 
 

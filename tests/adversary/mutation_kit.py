@@ -144,7 +144,7 @@ def _blob(wb: paimon_nb.Workbench) -> None:
 
 def _tagged(wb: paimon_nb.Workbench) -> None:
     _table(_TEXT, "id", texts, bucket="1")(wb)
-    wb.table("t").create_tag("first", 1)
+    wb.table("t").tags.create("first", 1)
 
 
 def _format_table(kind: str) -> Callable[[paimon_nb.Workbench], None]:
@@ -282,7 +282,7 @@ def enter(door: str, wb: paimon_nb.Workbench) -> None:
         case "tags":
             wb.run("SELECT * FROM t$tags").to_arrow()
         case "delete_tag":
-            table.delete_tag("first")
+            table.tags.delete("first")
         case _:
             raise AssertionError(door)
 

@@ -38,7 +38,7 @@ def write_orders(warehouse: Path) -> None:
             rows = min(width - 1, int(draw.integers(300, 2_500)))
             table.upsert(batch(low, min(40_000, low + width), rows, ("paid", "sent", "returned")[i % 3]))
             if i == 4:
-                table.create_tag("month-end")
+                table.tags.create("month-end")
 
 
 def write_hostile(warehouse: Path) -> None:
@@ -63,7 +63,7 @@ def write_hostile(warehouse: Path) -> None:
             table.upsert(pa.table({"k": keys, **dict.fromkeys(PAYLOADS, values)}))
         for payload in PAYLOADS:
             with contextlib.suppress(PaimonError):  # a tag's name is a file's name
-                table.create_tag(payload)
+                table.tags.create(payload)
 
 
 def write_ill(warehouse: Path) -> None:

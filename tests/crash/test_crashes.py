@@ -176,7 +176,7 @@ OPERATIONS = [
     Operation("upsert-input", {**ONE, "changelog-producer": "input"}, ("k",), two_commits, lambda s: write(s, rows([2, 9], "new"))),
     Operation("upsert-full-compaction", {"bucket": "1", "changelog-producer": "full-compaction"}, ("k",), two_commits, lambda s: write(s, rows([2, 9], "new"))),
     Operation("compact-vectors", {"bucket": "-1", "deletion-vectors.enabled": "true"}, (), with_vectors, lambda s: TableCommit(s).commit(compact(s)), True),
-    Operation("sort", {"bucket": "-1"}, (), three_commits, lambda s: Table(s).sort_compact("zorder", ["k", "v"]), True),
+    Operation("sort", {"bucket": "-1"}, (), three_commits, lambda s: Table(s).maintain.sort_compact("zorder", ["k", "v"]), True),
     Operation("analyze", ONE, ("k",), two_commits, lambda s: analyze(s, ["v"]), True),
     Operation("alter", ONE, ("k",), two_commits, lambda s: add_column(s), True),
     Operation("orphans", ONE, ("k",), littered, lambda s: remove_orphans(s, 1 << 62, dry_run=False), True),

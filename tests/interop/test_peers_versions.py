@@ -63,7 +63,7 @@ class History:
     def _tag(self, by: str, snapshot: int) -> None:
         name = f"of_{by}"
         if by == "us":
-            self.wb.table("t").create_tag(name, snapshot)
+            self.wb.table("t").tags.create(name, snapshot)
         elif by == "pypaimon":
             self.peers.ask(by, "tag", table="t", name=name, snapshot=snapshot)
         else:
@@ -124,7 +124,7 @@ def test_the_rows_of_a_version(history, how, n, reader):
 
 
 def test_a_deleted_tag_is_gone_for_all(history):
-    history.wb.table("t").delete_tag("of_pypaimon")
+    history.wb.table("t").tags.delete("of_pypaimon")
     for reader in ("pypaimon", "rust"):
         with pytest.raises(PeerError):
             history.read(reader, "tag", 2)

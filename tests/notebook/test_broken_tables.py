@@ -88,7 +88,7 @@ def three_loads(wb: Workbench) -> Table:
     table = wb.table("t")
     for i in range(3):
         table.upsert(rows([1, 2, 3 + i], f"load {i}"))
-    table.create_tag("kept", 1)
+    table.tags.create("kept", 1)
     table.compact()
     return table
 

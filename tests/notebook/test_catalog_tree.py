@@ -64,7 +64,7 @@ def test_tags_branches_views_and_temporary_tables(wb: Workbench) -> None:
     table = wb.table("orders")
     assert tree_children(wb, "tags", ORDERS).empty == "no tags"
     assert tree_children(wb, "branches", ORDERS).empty == "no branches"
-    table.create_tag("it's")
+    table.tags.create("it's")
     wb.run("CALL sys.create_branch('orders', 'trial')")
     tag = node_of(wb, "tags", ORDERS, "it's")
     assert (tag.note, tag.insert) == ("snapshot 1", "'it''s'")
@@ -227,7 +227,7 @@ def tabs(wb: Workbench, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Page,
     """A tab of each panel of a snapshot, by the panel's name, on a table of three commits."""
     wb.run("INSERT INTO orders VALUES ('tue', 3, 'c')")
     wb.run("INSERT INTO orders VALUES ('wed', 4, 'd')")
-    wb.table("orders").create_tag("first", 1)
+    wb.table("orders").tags.create("first", 1)
     monkeypatch.setattr(current, "workbench", wb)
     page = Page()
     comm = CatalogComm(page)

@@ -35,13 +35,13 @@ def test_what_if_marks_what_would_be_picked_and_the_run_does_it(three_runs) -> N
     panel = Compaction(three_runs)
     assert (panel.sentence(), signed(panel), panel.view["anyDue"]) == ("Nothing to compact in bucket 0", 0, False)
     panel.set_option(TRIGGER, "2")
-    due = three_runs.due_compactions({TRIGGER: "2"})[0]
+    due = three_runs.inspect.due_compactions({TRIGGER: "2"})[0]
     assert signed(panel) == len(due.files)
     assert panel.view["changed"] == [TRIGGER]
     assert panel.sql.endswith(f"compact_strategy => 'minor', options => '{TRIGGER}=2')")
     done = panel.run()
     assert done.snapshots == (4,)
-    born = {f.file: f.bytes for f in three_runs.compare(3, 4).only("added")}
+    born = {f.file: f.bytes for f in three_runs.inspect.compare(3, 4).only("added")}
     assert (done.read, done.written) == (due.bytes, sum(born.values()))
     assert three_runs.snapshots()["commit_kind"].to_pylist() == ["APPEND", "APPEND", "APPEND", "COMPACT"]
     assert panel.work["result"]["text"].startswith("snapshot 4: 1 bucket")

@@ -19,7 +19,7 @@ def typed(shell: Shell):
     )
 
     shell.value("wb = %paimon workbench\nimport pyarrow as pa\nt = wb.table('orders')")
-    shell.value("t.upsert(pa.table({'id': [1], 'v': ['x']}).cast(t.schema.arrow)); t.create_tag('month-end')")
+    shell.value("t.upsert(pa.table({'id': [1], 'v': ['x']}).cast(t.schema.arrow)); t.tags.create('month-end')")
     shell.value("d = 3\ndays = [1]\nframe = pa.table({'a': [1]})\n")
 
     def tab(cell: str) -> list[str]:

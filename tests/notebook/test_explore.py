@@ -31,7 +31,7 @@ def orders(wb: Workbench):
     wb.run("ALTER TABLE orders ADD COLUMN w INT")
     table = wb.table("orders")
     table.upsert(pa.table({"id": pa.array([2, 3], pa.int32()), "v": ["y", None], "w": pa.array([1, 2], pa.int32())}))
-    table.create_tag("release", 2)
+    table.tags.create("release", 2)
     wb.run("CALL sys.create_branch('default.orders', 'fix', 'release')")
     table.store.consumers.set("dashboard", 2)
     table.compact()
@@ -147,7 +147,7 @@ def test_many_children_are_counted_not_listed(wb: Workbench) -> None:
     names = [f"tag-{i:04}" for i in range(MAX_CHILDREN + 7)]
     table.upsert(rows([1]))
     for name in names:
-        table.create_tag(name)
+        table.tags.create(name)
     found = Inspector(table).children("tags")
     assert len(found) == MAX_CHILDREN + 1
     assert found[-1].label == "7 more"

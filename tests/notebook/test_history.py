@@ -71,7 +71,7 @@ def test_a_snapshot_is_tagged(table: Table) -> None:
 
 
 def test_a_rollback_shows_what_goes_and_waits_for_a_confirmation(table: Table) -> None:
-    table.create_tag("newest")
+    table.tags.create("newest")
     panel = Timeline(table, 1)
     asks(panel, {"rollback": 1})
     assert table.refresh().snapshots().num_rows == 3
@@ -114,7 +114,7 @@ def test_a_rollback_is_refused_when_the_table_has_changed(table: Table) -> None:
 
 
 def test_a_snapshot_that_only_a_tag_keeps_is_rolled_back_to(table: Table) -> None:
-    table.create_tag("first", 1)
+    table.tags.create("first", 1)
     table.expire(retain_max=1, retain_min=1)
     panel = Timeline(table, 1)
     asks(panel, {"preview_rollback": 1})
@@ -138,7 +138,7 @@ def test_the_statement_of_this_session_is_shown(shell: Shell) -> None:
 def test_the_exported_history_has_the_columns_of_the_panel(shell: Shell) -> None:
     shell.value("%%paimon\nCREATE TABLE t (id INT);\nINSERT INTO t VALUES (1)")
     table = shell.value("wb = %paimon workbench\nwb.table('t')")
-    table.create_tag("first")
+    table.tags.create("first")
     exported = re.findall(r"<th[^>]*>([^<]*)</th>", Timeline(table).still_html())
     assert exported == ["snapshot", "time (UTC)", "operation", "physical rows", "files", "bytes", "tags", "statement"]
     panel = re.findall(r'\["([a-z UTC()]+)"(?:, "n")?\]', stylesheet("history.js"))

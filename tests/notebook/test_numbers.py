@@ -120,7 +120,7 @@ def check_latest(table: Table, ids: list[int]) -> None:
     assert (model.files + left_out, model.bytes <= sum(f[3] for f in files)) == (sum(files.values()), True)
     if len(ids) > 1:
         old, files = (drawn(table, i) for i in (ids[0], ids[-1]))
-        compared = table.compare(ids[0], ids[-1])
+        compared = table.inspect.compare(ids[0], ids[-1])
         names_old, names_new = {f[0]: f[1] for f in old}, {f[0]: f[1] for f in files}
         assert {f.file for f in compared.only("added")} == names_new.keys() - names_old.keys()
         assert {f.file for f in compared.only("removed")} == names_old.keys() - names_new.keys()
@@ -149,7 +149,7 @@ def keyed(wb: Workbench) -> Table:
     for i in range(7):
         put(table, range(i * 10, i * 10 + 40))
     table.delete("id < 5")
-    table.create_tag("kept")
+    table.tags.create("kept")
     table.compact()
     return table
 
@@ -180,7 +180,7 @@ def appended(wb: Workbench) -> Table:
     for i in range(6):
         put(table, range(i, i + 20))
     table.compact()
-    table.analyze()
+    table.maintain.analyze()
     table.overwrite(table.to_arrow(where="id < 3"))
     return table
 

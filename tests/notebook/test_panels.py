@@ -179,7 +179,7 @@ def test_files_are_signed_at_both_moments(wb: Workbench) -> None:
         table.upsert(rows(list(range(i * 10, i * 10 + 10))))
     table.compact()
     panel = CompareView(table)  # the compaction against what was before it
-    compared = table.compare(3, 4)
+    compared = table.inspect.compare(3, 4)
     signed = [picture.count("file signed") for picture in panel.view["svgs"]]
     moved = len(compared.only("moved"))
     assert signed == [len(compared.only("removed")) + moved, len(compared.only("added")) + moved]

@@ -58,7 +58,7 @@ def test_one_row_is_a_row(wb: Workbench) -> None:
 
 
 def test_the_history_in_characters(keyed) -> None:
-    keyed.create_tag("first", 1)
+    keyed.tags.create("first", 1)
     keyed.compact()
     assert timeline_text(timeline_of_snapshots(keyed.store)) == (
         "t: 4 snapshots\n"
@@ -70,7 +70,7 @@ def test_the_history_in_characters(keyed) -> None:
 
 
 def test_branches_and_readers_stand_on_their_commits(keyed, wb: Workbench) -> None:
-    keyed.create_tag("release", 2)
+    keyed.tags.create("release", 2)
     wb.run("CALL sys.create_branch('default.t', 'fix', 'release')")
     keyed.store.consumers.set("dashboard", 3)
     assert [c.flags for c in timeline_of_snapshots(keyed.store).commits] == [

@@ -61,7 +61,7 @@ def test_values_are_text_never_nodes(table):
 def test_due_names_the_rule_that_decides(table):
     for i in range(6):
         put(table, (i, "x"))
-    page = due_report(table.due_compactions())._repr_mimebundle_()
+    page = due_report(table.inspect.due_compactions())._repr_mimebundle_()
     assert "compaction.max-size-amplification-percent: 6 files" in page["text/plain"]
     assert Nodes(page["text/html"]).text.count("applies") >= 1
     assert str(due_report([])) == "no files yet"
@@ -78,7 +78,7 @@ def test_health_gives_the_cure(table):
 def test_compare_lists_files_and_changes(table):
     put(table, (1, "x"))
     put(table, (1, "y"))
-    page = static_compare_report(table.compare(1, 2), ["<svg></svg>"])._repr_mimebundle_()
+    page = static_compare_report(table.inspect.compare(1, 2), ["<svg></svg>"])._repr_mimebundle_()
     nodes = Nodes(page["text/html"])
     assert (nodes.tags.count("svg"), nodes.tags.count("tr")) == (1, 1)
     assert "added" in nodes.text

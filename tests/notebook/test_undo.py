@@ -53,9 +53,9 @@ def test_what_others_did_since_stays(two: Shell) -> None:
 @pytest.mark.spark
 def test_a_tag_is_not_taken_away(two: Shell) -> None:
     two.value(CHANGE)
-    workbench().table("a").create_tag("mine")
+    workbench().table("a").tags.create("mine")
     assert "tag 'mine' of default.a protects a snapshot that undo would remove" in two.error("%paimon undo")[1]
-    workbench().table("a").delete_tag("mine")
+    workbench().table("a").tags.delete("mine")
     two.value("%paimon undo")
     assert latest("a", "b") == [1, 1]
 

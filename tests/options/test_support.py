@@ -90,7 +90,7 @@ def does(t, access: Access) -> None:
         case Access.COMPACT:
             t.compact()
         case Access.TAG:
-            t.create_tag("now")
+            t.tags.create("now")
 
 
 @pytest.mark.parametrize("key", sorted(ASKING))

@@ -142,7 +142,7 @@ def test_near_misses_raise(wb):
         lambda: table.truncate({}),
         lambda: table.select(),
         lambda: table.to_batches(batch_rows=0),
-        lambda: table.create_tag(1),
+        lambda: table.tags.create(1),
     ):
         with pytest.raises(PaimonError):
             miss()

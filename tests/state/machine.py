@@ -405,7 +405,7 @@ class Machine:
         if self.scene.bucket != "unaware" or "deletion-vectors.enabled" in self.scene.options:
             return None
         columns = [c.name for c in self.branch.columns]
-        ids = self.table().sort_compact(dice.choice(["order", "zorder", "hilbert"]), dice.sample(columns, 2))
+        ids = self.table().maintain.sort_compact(dice.choice(["order", "zorder", "hilbert"]), dice.sample(columns, 2))
         self.came(ids, self.branch.state)
         return f"{ids}"
 
@@ -424,13 +424,13 @@ class Machine:
         if not moments:
             return None
         moment, table = dice.choice(moments), self.table()
-        table.replace_tag(name, moment.number, create=True)
+        table.tags.replace(name, moment.number, create=True)
         self.branch.tags[name] = moment
         return f"{name} of {moment.number}"
 
     def do_untag(self, dice: random.Random) -> str | None:
         for name in self.some(sorted(self.branch.tags), dice, 1):
-            self.table().delete_tag(name)
+            self.table().tags.delete(name)
             del self.branch.tags[name]
             return name
         return None
@@ -603,7 +603,7 @@ class Machine:
         return ""
 
     def do_analyze(self, dice: random.Random) -> str:
-        made = self.table().analyze()
+        made = self.table().maintain.analyze()
         self.came([made] if made is not None else [], self.branch.state, replayable=True, tidies=False)
         return f"{made}"
 

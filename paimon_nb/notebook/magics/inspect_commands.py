@@ -64,7 +64,7 @@ class InspectCommands:
         from paimon_nb.notebook.reports import due_report
 
         table, options = table_and_pairs(command_args, "due TABLE [OPTION=VALUE]")
-        return due_report(check_panel(table, "due").due_compactions(checked_what_if_options("due", options)))
+        return due_report(check_panel(table, "due").inspect.due_compactions(checked_what_if_options("due", options)))
 
     def _do_skip(self, command_args: str) -> Any:
         from paimon_nb.notebook.views import funnel_view

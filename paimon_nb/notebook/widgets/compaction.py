@@ -60,7 +60,7 @@ class CompactionOutcome:
 
 
 class Compaction(DrawnPanel):
-    """`t.compaction()`: writes nothing until a button is pressed or `run` is called.
+    """`t.show.compaction()`: writes nothing until a button is pressed or `run` is called.
 
     Args:
         table: a primary-key table. options: table options to try. watch: refresh automatically.
@@ -91,7 +91,7 @@ class Compaction(DrawnPanel):
     def _read_state(self) -> None:
         """Read the current state. Raises TableReplaced: the table was dropped."""
         self._table = self._table.refresh()
-        self.due: list[CompactionPreview] = self.table.due_compactions()
+        self.due: list[CompactionPreview] = self.table.inspect.due_compactions()
         self._bucket_index = min(self._bucket_index, max(0, len(self.due) - 1))
         self.snapshot = self.table.store.latest()
         self.history = amplification(self.table.store)
@@ -181,7 +181,7 @@ class Compaction(DrawnPanel):
     def code(self) -> str:
         """Python code that opens this panel in the same state."""
         options = f"options={self._options!r}" if self._options else ""
-        return f'wb.table("{self._table.name}").compaction({options})'
+        return f'wb.table("{self._table.name}").show.compaction({options})'
 
     # -- actions
 

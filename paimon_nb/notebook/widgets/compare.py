@@ -39,7 +39,7 @@ _KINDS = ("+I", "-U", "+U", "-D")
 
 
 class CompareView(SnapshotPanel, DrawnPanel):
-    """`t.compared(3, 7)`: ids or tags.
+    """`t.show.compared(3, 7)`: ids or tags.
 
     Args:
         before, after: None is the snapshot before the latest, and the latest.
@@ -73,7 +73,7 @@ class CompareView(SnapshotPanel, DrawnPanel):
     def _load_comparison(self, before: str, after: str) -> None:
         store = self._table.store
         snapshots = resolve_time_travel(store, AtVersion(before)), resolve_time_travel(store, AtVersion(after))
-        self.compared: SnapshotComparison = self._table.compare(before, after)
+        self.compared: SnapshotComparison = self._table.inspect.compare(before, after)
         self._names = before, after
         self._snapshots: tuple[Snapshot | None, Snapshot | None] = snapshots
         self._buckets = sorted({(f.partition, f.bucket) for f in self.compared.files})
@@ -207,7 +207,7 @@ class CompareView(SnapshotPanel, DrawnPanel):
     @property
     def code(self) -> str:
         """Python code that opens this panel in the same state."""
-        return f'wb.table("{self._table.name}").compared({self._names[0]!r}, {self._names[1]!r})'
+        return f'wb.table("{self._table.name}").show.compared({self._names[0]!r}, {self._names[1]!r})'
 
     def still_text(self) -> str:
         return str(self.compared)

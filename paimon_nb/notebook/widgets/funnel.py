@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class FunnelView(SnapshotPanel, DrawnPanel):
-    """`t.funnel("id = 7")`: reads metadata and footers, no rows.
+    """`t.show.funnel("id = 7")`: reads metadata and footers, no rows.
 
     Raises:
         SqlSyntaxError, ColumnNotFound: the initial condition is wrong; later errors are shown in the panel.
@@ -74,7 +74,7 @@ class FunnelView(SnapshotPanel, DrawnPanel):
     @property
     def code(self) -> str:
         """Python code that opens this panel in the same state."""
-        return f'wb.table("{self._table.name}").funnel({self.model.where!r})'
+        return f'wb.table("{self._table.name}").show.funnel({self.model.where!r})'
 
     def still_text(self) -> str:
         return str(self.model)

@@ -115,7 +115,7 @@ class Timeline(HistoryPanel):
     def create_tag(self, name: str) -> None:
         """Tag the selected snapshot. Raises AlreadyExists, TableReplaced."""
         self._table = self._table.refresh()
-        self._table.create_tag(name, self.snapshot)
+        self._table.tags.create(name, self.snapshot)
         self._message = f"Tag {name!r} created for snapshot {self.snapshot}."
         self.reload()
 

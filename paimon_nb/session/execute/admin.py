@@ -167,7 +167,7 @@ def analyze(context: StatementContext, statement: Analyze) -> Result:
             f"{table.name}: Paimon keeps statistics of whole tables, not of partitions",
             hint="leave PARTITION out: ANALYZE TABLE ... COMPUTE STATISTICS reads the whole table",
         )
-    snapshot = table.analyze(statement.columns, spark=not context.session.flink_semantics)
+    snapshot = table.maintain.analyze(statement.columns, spark=not context.session.flink_semantics)
     # With FOR COLUMNS, Spark drops PARTITION before Paimon sees it; only the plain row count is rejected.
     ignored = " (PARTITION ignored: statistics are kept of whole tables)" if statement.of_partition else ""
     return message_result(

@@ -463,9 +463,9 @@ def alter_table(context: StatementContext, statement: AlterTable) -> Result:
                 effects.append(f"renamed to {target.name}")
             case CreateTag(name, snapshot, retain, if_not_exists, or_replace, only_replace):
                 if or_replace or only_replace:
-                    table.replace_tag(name, snapshot=snapshot, retained=retain, create=or_replace)
+                    table.tags.replace(name, snapshot=snapshot, retained=retain, create=or_replace)
                 elif not (if_not_exists and name in table.store.tags.names()):
-                    table.create_tag(name, snapshot=snapshot, retained=retain)
+                    table.tags.create(name, snapshot=snapshot, retained=retain)
                 effects.append(f"tag {name}")
             case DeleteTag(names, if_exists):
                 from paimon_nb.table.write.maintenance import delete_tags
@@ -474,7 +474,7 @@ def alter_table(context: StatementContext, statement: AlterTable) -> Result:
                 delete_tags(table.store, [name for name in names if name in known or not if_exists])
                 effects.append(f"tag {', '.join(names)} deleted")
             case RenameTag(name, new_name):
-                table.rename_tag(name, new_name)
+                table.tags.rename(name, new_name)
                 effects.append(f"tag {name} renamed to {new_name}")
             case DropPartition(partitions, if_exists):
                 specs = [partition_values(p, table.partition_keys, flink=session.flink_semantics) for p in partitions]

@@ -5,10 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from paimon_nb.base.errors import UnsupportedOperation
+from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.base.stability import deprecated
 from paimon_nb.table.tables.reading import ReadableTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    import pyarrow as pa
 
     from paimon_nb.table.tables.inspect import CompactionPreview, Finding, RowHistory, SnapshotComparison
 
@@ -18,6 +22,16 @@ class InspectableTable(ReadableTable):
 
     views: ClassVar[dict[str, Callable[..., Any]]] = {}
     """`lsm`, `timeline`, `explore` ...: installed by the notebook extension."""
+
+    @property
+    def inspect(self) -> TableInspect:
+        """Facts about the table: `t.inspect.files()`, `t.inspect.due_compactions()`, `t.inspect.compare(1, 2)` and others."""
+        return TableInspect(self)
+
+    @property
+    def show(self) -> TableShow:
+        """Panels of the table: `t.show.lsm()`, `t.show.timeline()`, `t.show.compaction()` and others."""
+        return TableShow(self)
 
     def why(self, **key: object) -> RowHistory:
         """Every stored version of a key, and how they merge into its row.
@@ -39,41 +53,15 @@ class InspectableTable(ReadableTable):
 
         return row_history(self.store, key)
 
+    @deprecated("0.1", "0.3", "t.inspect.due_compactions()")
     def due_compactions(self, options: Mapping[str, Any] | None = None) -> list[CompactionPreview]:
-        """What a compaction would pick in each bucket, and which rule decides. Nothing is written.
+        """What a compaction would pick in each bucket, and which rule decides. Nothing is written: see `t.inspect.due_compactions()`."""
+        return self.inspect.due_compactions(options)
 
-        Args:
-            options: dynamic table options, to see what other settings would do.
-
-        Returns:
-            One object for each bucket: `runs`, `rules`, `decided_by` (None: nothing to do), `files`, `bytes`, `output_level`.
-
-        Examples:
-            >>> t.due_compactions()[0].decided_by is None
-            True
-        """
-        from paimon_nb.options.spelling import checked_texts
-        from paimon_nb.table.tables.inspect import due_compactions
-
-        return due_compactions(self.store, checked_texts(options or {}))
-
+    @deprecated("0.1", "0.3", "t.inspect.compare()")
     def compare(self, before: int | str, after: int | str) -> SnapshotComparison:
-        """The files, schema and options that differ between two snapshots. Reads metadata only; `diff` compares rows.
-
-        Args:
-            before: id or tag of the earlier snapshot.
-            after: id or tag of the later snapshot.
-
-        Returns:
-            The comparison; `print` shows it as text.
-
-        Raises:
-            TimeTravelError: the snapshot does not exist.
-            TagNotFound: the tag does not exist.
-        """
-        from paimon_nb.table.tables.inspect import compare
-
-        return compare(self.store, before, after)
+        """The files, schema and options that differ between two snapshots. Reads metadata only; `diff` compares rows: see `t.inspect.compare()`."""
+        return self.inspect.compare(before, after)
 
     def health(self, *, read_files: bool = False) -> list[Finding]:
         """Problems of the table, worst first, each with the statement that fixes it.
@@ -101,6 +89,137 @@ class InspectableTable(ReadableTable):
         by: Literal["key", "rank", "size"] = "key",
         snapshot: int | None = None,
     ) -> Any:
+        """Short for `t.show.lsm()`."""
+        return self.show.lsm(partition, bucket, by, snapshot)
+
+    def timeline(self, snapshot: int | None = None) -> Any:
+        """Short for `t.show.timeline()`."""
+        return self.show.timeline(snapshot)
+
+    def explore(self, at: str = "") -> Any:
+        """Short for `t.show.explore()`."""
+        return self.show.explore(at)
+
+    @deprecated("0.1", "0.3", "t.show.compaction()")
+    def compaction(self, options: dict[str, str] | None = None, watch: bool = False) -> Any:
+        """A panel of what a compaction would pick and why, with buttons that run it, and of past compactions: see `t.show.compaction()`."""
+        return self.show.compaction(options, watch)
+
+    @deprecated("0.1", "0.3", "t.show.funnel()")
+    def funnel(self, where: str = "") -> Any:
+        """A panel of how much of the table a condition leaves to read: see `t.show.funnel()`."""
+        return self.show.funnel(where)
+
+    @deprecated("0.1", "0.3", "t.show.compared()")
+    def compared(self, before: int | str | None = None, after: int | str | None = None) -> Any:
+        """A panel of two snapshots or tags side by side; `compare` returns the facts: see `t.show.compared()`."""
+        return self.show.compared(before, after)
+
+    def _open_panel(self, name: str, **kwargs: Any) -> Any:
+        view = self.views.get(name)
+        if view is None:
+            raise UnsupportedOperation(f"{name}() needs the notebook extension", hint="run %load_ext paimon_nb")  # fmt: skip
+        return view(self, **kwargs)
+
+
+@dataclass(frozen=True, slots=True)
+class TableInspect:
+    """Facts about a table, from its metadata. The rows of a system table are `t.inspect.system(name)`."""
+
+    table: InspectableTable
+    """The table."""
+
+    def snapshots(self) -> pa.Table:
+        """As `Table.snapshots`."""
+        return self.table.snapshots()
+
+    def files(self, snapshot: int | None = None) -> pa.Table:
+        """As `Table.files`."""
+        return self.table.files(snapshot)
+
+    def manifests(self, snapshot: int | None = None) -> pa.Table:
+        """As `Table.manifests`."""
+        return self.table.manifests(snapshot)
+
+    def schemas(self) -> pa.Table:
+        """As `Table.schemas`."""
+        return self.table.schemas()
+
+    def partitions(self) -> pa.Table:
+        """As `Table.partitions`."""
+        return self.table.partitions()
+
+    def buckets(self) -> pa.Table:
+        """As `Table.buckets`."""
+        return self.table.buckets()
+
+    def consumers(self) -> pa.Table:
+        """As `Table.consumers`."""
+        return self.table.consumers()
+
+    def system(self, name: str, snapshot: int | None = None) -> pa.Table:
+        """As `Table.system`."""
+        return self.table.system(name, snapshot=snapshot)
+
+    def why(self, **key: object) -> RowHistory:
+        """As `Table.why`."""
+        return self.table.why(**key)
+
+    def health(self, *, read_files: bool = False) -> list[Finding]:
+        """As `Table.health`."""
+        return self.table.health(read_files=read_files)
+
+    def due_compactions(self, options: Mapping[str, Any] | None = None) -> list[CompactionPreview]:
+        """What a compaction would pick in each bucket, and which rule decides. Nothing is written.
+
+        Args:
+            options: dynamic table options, to see what other settings would do.
+
+        Returns:
+            One object for each bucket: `runs`, `rules`, `decided_by` (None: nothing to do), `files`, `bytes`, `output_level`.
+
+        Examples:
+            >>> t.inspect.due_compactions()[0].decided_by is None
+            True
+        """
+        from paimon_nb.options.spelling import checked_texts
+        from paimon_nb.table.tables.inspect import due_compactions
+
+        return due_compactions(self.table.store, checked_texts(options or {}))
+
+    def compare(self, before: int | str, after: int | str) -> SnapshotComparison:
+        """The files, schema and options that differ between two snapshots. Reads metadata only; `diff` compares rows.
+
+        Args:
+            before: id or tag of the earlier snapshot.
+            after: id or tag of the later snapshot.
+
+        Returns:
+            The comparison; `print` shows it as text.
+
+        Raises:
+            TimeTravelError: the snapshot does not exist.
+            TagNotFound: the tag does not exist.
+        """
+        from paimon_nb.table.tables.inspect import compare
+
+        return compare(self.table.store, before, after)
+
+
+@dataclass(frozen=True, slots=True)
+class TableShow:
+    """The panels of a table. They need the notebook extension (`%load_ext paimon_nb`)."""
+
+    table: InspectableTable
+    """The table."""
+
+    def lsm(
+        self,
+        partition: str | None = None,
+        bucket: int | None = None,
+        by: Literal["key", "rank", "size"] = "key",
+        snapshot: int | None = None,
+    ) -> Any:
         """A panel of the levels and sorted runs of a bucket, played commit by commit, below a heat map of all buckets.
 
         Args:
@@ -117,7 +236,7 @@ class InspectableTable(ReadableTable):
             UnsupportedOperation: the notebook extension is not loaded (`%load_ext paimon_nb`).
             UnknownName: the bucket does not exist.
         """
-        return self._open_panel("lsm", partition=partition, bucket=bucket, by=by, snapshot=snapshot)
+        return self.table._open_panel("lsm", partition=partition, bucket=bucket, by=by, snapshot=snapshot)
 
     def timeline(self, snapshot: int | None = None) -> Any:
         """A panel of snapshots, tags and branches.
@@ -131,7 +250,7 @@ class InspectableTable(ReadableTable):
         Raises:
             UnsupportedOperation: the notebook extension is not loaded (`%load_ext paimon_nb`).
         """
-        return self._open_panel("timeline", snapshot=snapshot)
+        return self.table._open_panel("timeline", snapshot=snapshot)
 
     def explore(self, at: str = "") -> Any:
         """A panel of the whole table as a tree, from schema and snapshots to row groups.
@@ -145,7 +264,7 @@ class InspectableTable(ReadableTable):
         Raises:
             UnsupportedOperation: the notebook extension is not loaded (`%load_ext paimon_nb`).
         """
-        return self._open_panel("explore", at=at)
+        return self.table._open_panel("explore", at=at)
 
     def compaction(self, options: dict[str, str] | None = None, watch: bool = False) -> Any:
         """A panel of what a compaction would pick and why, with buttons that run it, and of past compactions.
@@ -160,7 +279,7 @@ class InspectableTable(ReadableTable):
         Raises:
             UnsupportedOperation: the notebook extension is not loaded (`%load_ext paimon_nb`).
         """
-        return self._open_panel("compaction", options=options, watch=watch)
+        return self.table._open_panel("compaction", options=options, watch=watch)
 
     def funnel(self, where: str = "") -> Any:
         """A panel of how much of the table a condition leaves to read.
@@ -175,7 +294,7 @@ class InspectableTable(ReadableTable):
             UnsupportedOperation: the notebook extension is not loaded (`%load_ext paimon_nb`).
             SqlSyntaxError: the condition cannot be parsed.
         """
-        return self._open_panel("funnel", where=where)
+        return self.table._open_panel("funnel", where=where)
 
     def compared(self, before: int | str | None = None, after: int | str | None = None) -> Any:
         """A panel of two snapshots or tags side by side; `compare` returns the facts.
@@ -190,10 +309,4 @@ class InspectableTable(ReadableTable):
         Raises:
             UnsupportedOperation: the notebook extension is not loaded (`%load_ext paimon_nb`).
         """
-        return self._open_panel("compared", before=before, after=after)
-
-    def _open_panel(self, name: str, **kwargs: Any) -> Any:
-        view = self.views.get(name)
-        if view is None:
-            raise UnsupportedOperation(f"{name}() needs the notebook extension", hint="run %load_ext paimon_nb")  # fmt: skip
-        return view(self, **kwargs)
+        return self.table._open_panel("compared", before=before, after=after)

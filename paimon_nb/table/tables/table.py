@@ -1,7 +1,7 @@
 """The table handle: metadata, small reads and writes without Spark. Knows no catalog.
 
 Every method is a thin call; the rules are in the packages of `paimon_nb.table`. The class is built in layers, one a module:
-`handle` (metadata), `reading`, `inspection`, `evolving`, and here writing and maintenance.
+`handle` (metadata), `reading`, `inspection`, `altering`, and here writing and maintenance.
 """
 
 from __future__ import annotations
@@ -10,17 +10,21 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from paimon_nb.base.errors import BadOptionValue, ColumnNotFound, SchemaMismatch, UnsupportedOperation
+from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.base.stability import deprecated
 from paimon_nb.format.types import arrow_type
 from paimon_nb.options import table as opt
 from paimon_nb.table.read.partition_spec import in_row_spec
 from paimon_nb.table.tables.altering import AlterableTable
 
 if TYPE_CHECKING:
+    import datetime as dt
     from collections.abc import Callable, Collection, Sequence
 
     import pyarrow as pa
 
     from paimon_nb.table.read import Predicate
+    from paimon_nb.table.tables.handle import TimestampLike
     from paimon_nb.table.tables.schema_change import Retention
     from paimon_nb.table.write import TableWrite
     from paimon_nb.table.write.commit import TableCommit
@@ -437,6 +441,11 @@ class Table(AlterableTable):
 
     # -- maintenance
 
+    @property
+    def maintain(self) -> TableMaintain:
+        """Work on files: `t.maintain.compact()`, `t.maintain.expire()`, `t.maintain.analyze()` and others."""
+        return TableMaintain(self)
+
     def compact(
         self,
         partitions: Sequence[Mapping[str, Any]] | Callable[[bytes], bool] | None = None,
@@ -472,84 +481,27 @@ class Table(AlterableTable):
             keep_partition = lambda p: any(m(p) for m in matchers)  # noqa: E731
         return self.commit().commit(compact(self.store, keep_partition, full=full, buckets=buckets))
 
+    @deprecated("0.1", "0.3", "t.maintain.sort_compact()")
     def sort_compact(
         self,
         strategy: Literal["order", "zorder", "hilbert"],
         columns: Sequence[str],
         partitions: Callable[[bytes], bool] | None = None,
     ) -> list[int]:
-        """Rewrite an append table in an order, in this process, and commit.
+        """Rewrite an append table in an order, in this process, and commit: see `t.maintain.sort_compact()`."""
+        return self.maintain.sort_compact(strategy, columns, partitions)
 
-        Args:
-            strategy: `'order'` sorts by the columns; `'zorder'` and `'hilbert'` keep rows with near values in several columns
-                together.
-            columns: names of the columns.
-            partitions: a test of serialized partition bytes; None is all.
-
-        Returns:
-            The ids of the new snapshots; empty if there was nothing to do.
-
-        Raises:
-            UnsupportedOperation: the table has fixed buckets, or keys move between partitions.
-            UnknownName: no such strategy.
-            ColumnNotFound: a column does not exist.
-            CommitConflict: rows were added meanwhile; nothing changed.
-        """
-        from paimon_nb.table.write.cluster import Order
-        from paimon_nb.table.write.compact import plan_sort, run_sort, sort_overwrite
-
-        newest = self.store.at_newest_schema()
-        order = Order.of(newest, strategy, [newest.schema.column_name(c) for c in columns])
-        tasks = plan_sort(self.store, partitions)
-        commit, messages = self.commit(), []
-        try:
-            for task in tasks:
-                messages += run_sort(self.store, task, order)
-        except BaseException:
-            commit.abort(messages)
-            raise
-        if not tasks:
-            return []
-        return commit.commit(messages, overwrite=sort_overwrite(self.store, tasks))
-
+    @deprecated("0.1", "0.3", "t.maintain.analyze()")
     def analyze(self, columns: Sequence[str] | None = (), *, spark: bool = False) -> int | None:
-        """Compute statistics of the latest snapshot: row count, size, and statistics of columns.
+        """Compute statistics of the latest snapshot: row count, size, and statistics of columns: see `t.maintain.analyze()`."""
+        return self.maintain.analyze(columns, spark=spark)
 
-        Args:
-            columns: names of the columns; None is all, an empty sequence none.
-            spark: collect what Spark's ANALYZE collects, also lengths of numbers and bounds of booleans; else what Flink's does.
-
-        Returns:
-            The id of the ANALYZE snapshot; None for a table without snapshots. `system("statistics")` shows the result.
-
-        Raises:
-            ColumnNotFound: a column does not exist.
-        """
-        from paimon_nb.table.write.maintenance import analyze
-
-        names = None if columns is None else [self.schema.column_name(c) for c in columns]
-        return analyze(self.store, names, spark=spark)
-
+    @deprecated("0.1", "0.3", "t.tags.create()")
     def create_tag(self, name: str, snapshot: int | None = None, *, retained: Retention | None = None) -> None:
-        """Create a tag for a snapshot, which then does not expire.
-
-        Args:
-            name: name of the tag.
-            snapshot: id of the snapshot; None is the latest.
-            retained: how long: text such as `'1 d'`, a timedelta, or milliseconds; None is as the table's options say.
-
-        Raises:
-            AlreadyExists: there is a tag of this name.
-            SnapshotNotFound: the snapshot does not exist.
-            BadOptionValue: `retained` is not a time span.
-
-        Examples:
-            >>> t.create_tag("tuesday", 2, retained="7 d")
-            >>> t.tags().column("tag_name").to_pylist()
-            ['monday', 'tuesday']
-        """
+        """Create a tag for a snapshot, which then does not expire: see `t.tags.create()`."""
         self.tags.create(name, snapshot, retained=retained)
 
+    @deprecated("0.1", "0.3", "t.tags.replace()")
     def replace_tag(
         self,
         name: str,
@@ -558,44 +510,17 @@ class Table(AlterableTable):
         retained: Retention | None = None,
         create: bool = False,
     ) -> None:
-        """Move a tag to another snapshot.
-
-        Args:
-            name: name of the tag.
-            snapshot: id of the snapshot; None is the latest.
-            retained: as in `create_tag`.
-            create: create the tag if it does not exist.
-
-        Raises:
-            TagNotFound: the tag does not exist, and not `create`.
-            SnapshotNotFound: the snapshot does not exist.
-            BadOptionValue: `retained` is not a time span.
-        """
+        """Move a tag to another snapshot: see `t.tags.replace()`."""
         self.tags.replace(name, snapshot, retained=retained, create=create)
 
+    @deprecated("0.1", "0.3", "t.tags.delete()")
     def delete_tag(self, name: str, *, if_exists: bool = False) -> None:
-        """Delete a tag, and the files that only its snapshot needs.
-
-        Args:
-            name: name of the tag.
-            if_exists: do nothing if the tag does not exist.
-
-        Raises:
-            TagNotFound: the tag does not exist, and not `if_exists`.
-        """
+        """Delete a tag, and the files that only its snapshot needs: see `t.tags.delete()`."""
         self.tags.delete(name, if_exists=if_exists)
 
+    @deprecated("0.1", "0.3", "t.tags.rename()")
     def rename_tag(self, name: str, new_name: str) -> None:
-        """Rename a tag.
-
-        Args:
-            name: name of the tag.
-            new_name: its new name.
-
-        Raises:
-            TagNotFound: the tag does not exist.
-            AlreadyExists: there is a tag of the new name.
-        """
+        """Rename a tag: see `t.tags.rename()`."""
         self.tags.rename(name, new_name)
 
     def drop_partitions(self, specs: Sequence[Mapping[str, Any]], *, must_exist: bool = False) -> list[int]:
@@ -651,3 +576,92 @@ class Table(AlterableTable):
             return self.drop_partitions([partition])
         made = truncate(self.store)
         return [] if made is None else [made]
+
+
+@dataclass(frozen=True, slots=True)
+class TableMaintain:
+    """Work on the files of a table that leaves its rows as they are. Runs in this process."""
+
+    table: Table
+    """The table."""
+
+    def compact(
+        self,
+        partitions: Sequence[Mapping[str, Any]] | Callable[[bytes], bool] | None = None,
+        *,
+        full: bool = True,
+        buckets: Collection[int] | None = None,
+    ) -> list[int]:
+        """As `Table.compact`."""
+        return self.table.compact(partitions, full=full, buckets=buckets)
+
+    def expire(
+        self,
+        *,
+        retain_max: int | None = None,
+        retain_min: int | None = None,
+        older_than: TimestampLike | dt.timedelta | None = None,
+        max_deletes: int | None = None,
+    ) -> int:
+        """As `Table.expire`."""
+        return self.table.expire(
+            retain_max=retain_max, retain_min=retain_min, older_than=older_than, max_deletes=max_deletes
+        )
+
+    def sort_compact(
+        self,
+        strategy: Literal["order", "zorder", "hilbert"],
+        columns: Sequence[str],
+        partitions: Callable[[bytes], bool] | None = None,
+    ) -> list[int]:
+        """Rewrite an append table in an order, in this process, and commit.
+
+        Args:
+            strategy: `'order'` sorts by the columns; `'zorder'` and `'hilbert'` keep rows with near values in several columns
+                together.
+            columns: names of the columns.
+            partitions: a test of serialized partition bytes; None is all.
+
+        Returns:
+            The ids of the new snapshots; empty if there was nothing to do.
+
+        Raises:
+            UnsupportedOperation: the table has fixed buckets, or keys move between partitions.
+            UnknownName: no such strategy.
+            ColumnNotFound: a column does not exist.
+            CommitConflict: rows were added meanwhile; nothing changed.
+        """
+        from paimon_nb.table.write.cluster import Order
+        from paimon_nb.table.write.compact import plan_sort, run_sort, sort_overwrite
+
+        newest = self.table.store.at_newest_schema()
+        order = Order.of(newest, strategy, [newest.schema.column_name(c) for c in columns])
+        tasks = plan_sort(self.table.store, partitions)
+        commit, messages = self.table.commit(), []
+        try:
+            for task in tasks:
+                messages += run_sort(self.table.store, task, order)
+        except BaseException:
+            commit.abort(messages)
+            raise
+        if not tasks:
+            return []
+        return commit.commit(messages, overwrite=sort_overwrite(self.table.store, tasks))
+
+    def analyze(self, columns: Sequence[str] | None = (), *, spark: bool = False) -> int | None:
+        """Compute statistics of the latest snapshot: row count, size, and statistics of columns.
+
+        Args:
+            columns: names of the columns; None is all, an empty sequence none.
+            spark: collect what Spark's ANALYZE collects, also lengths of numbers and bounds of booleans; else what Flink's does.
+
+        Returns:
+            The id of the ANALYZE snapshot; None for a table without snapshots. `system("statistics")` shows the result.
+
+        Raises:
+            ColumnNotFound: a column does not exist.
+        """
+        from paimon_nb.table.write.maintenance import analyze
+
+        names = None if columns is None else [self.table.schema.column_name(c) for c in columns]
+        return analyze(self.table.store, names, spark=spark)

@@ -108,7 +108,7 @@ def test_a_written_partition_is_the_tables_own(two: TableStore) -> None:
 
 
 def test_statistics_count_the_tables_own_rows(two: TableStore) -> None:
-    Table(two).analyze()
+    Table(two).maintain.analyze()
     [found] = Table(two).system("statistics").to_pylist()
     assert found["mergedRecordCount"] == 1
 

@@ -67,7 +67,7 @@ def test_rows_without_keys_after_a_compaction(tmp_path):
     t = table(tmp_path, **{"bucket": "-1", "merge-engine": "none"})
     t.append(rows((1, 1, "a"), (1, 1, "a"), (2, None, "b")))
     t.append(rows((1, 1, "a"), (3, 3, "c")))
-    t.create_tag("before", 1)
+    t.tags.create("before", 1)
     assert t.compact() == [3]
     assert changes(t, "before", 3) == [("+I", 1, 1, "a"), ("+I", 3, 3, "c")]
     assert changes(t, 2, 3) == []

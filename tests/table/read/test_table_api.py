@@ -51,9 +51,9 @@ def test_what_is_no_moment_is_refused(wb, moment):
 
 def test_how_long_a_tag_is_kept(wb):
     table = wb.table("t")
-    table.create_tag("a", retained=dt.timedelta(hours=36))
+    table.tags.create("a", retained=dt.timedelta(hours=36))
     with pytest.raises(BadOptionValue, match="'soon' is not a duration"):
-        table.create_tag("b", retained="soon")
+        table.tags.create("b", retained="soon")
     assert table.tags().select(["tag_name", "time_retained"]).to_pylist() == [
         {"tag_name": "a", "time_retained": "PT36H"}
     ]

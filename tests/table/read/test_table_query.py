@@ -27,7 +27,7 @@ def orders(tmp_path: Path) -> Table:
     )
     t = wb.table("orders")
     t.upsert(pa.table({"id": [1, 2, 3, 4], "name": ["a", "b", "c", "d"], "amount": [1.0, 2.0, 3.0, 4.0]}))
-    t.create_tag("before")
+    t.tags.create("before")
     t.upsert(pa.table({"id": [2, 5, 6], "name": ["B", "e", "f"], "amount": [20.0, 5.0, 6.0]}))
     t.delete(pa.table({"id": [3]}))
     return t

@@ -30,15 +30,15 @@ def test_files_born_gone_and_the_same(wb):
     put(t, 2, 3)
     t.compact()
     put(t, 9)
-    first = t.compare(1, 2)
+    first = t.inspect.compare(1, 2)
     assert (summary(first), first.same_files) == ([("added", None, 0, 2)], 1)
-    compacted = t.compare(2, 3)
+    compacted = t.inspect.compare(2, 3)
     assert summary(compacted) == [("added", None, 5, 3), ("removed", 0, None, 2), ("removed", 0, None, 2)]
     assert (compacted.rows_before, compacted.rows_after) == (4, 3)
     assert str(compacted).splitlines()[0] == "t: snapshot 2 -> 3"
-    backwards = t.compare(3, 2)
+    backwards = t.inspect.compare(3, 2)
     assert [f.what for f in backwards.only("added")] == ["added", "added"]
-    assert (t.compare(4, 4).files, t.compare(4, 4).same_files) == ((), 2)
+    assert (t.inspect.compare(4, 4).files, t.inspect.compare(4, 4).same_files) == ((), 2)
 
 
 def test_an_upgrade_moves_a_file(wb):
@@ -48,7 +48,7 @@ def test_an_upgrade_moves_a_file(wb):
     t = wb.table("t")
     put(t, 1)
     t.compact()
-    assert summary(t.compare(1, 2)) == [("moved", 0, 5, 1)]
+    assert summary(t.inspect.compare(1, 2)) == [("moved", 0, 5, 1)]
 
 
 def test_schema_and_options(wb):
@@ -60,8 +60,8 @@ def test_schema_and_options(wb):
     wb.run("ALTER TABLE t SET ('write-only' = 'true')")
     t = wb.table("t")
     t.upsert(pa.table({"id": pa.array([2], pa.int32()), "u": ["y"], "n": pa.array([1], pa.int64())}))
-    t.create_tag("later")
-    compared = t.compare(1, "later")
+    t.tags.create("later")
+    compared = t.inspect.compare(1, "later")
     assert compared.columns == ("v renamed to u", "n BIGINT added", "w dropped")
     assert compared.options == ("write-only: 'not set' -> 'true'",)
 
@@ -70,4 +70,4 @@ def test_a_moment_that_is_not_there(wb):
     wb.run("CREATE TABLE t (id INT, v STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '1')")
     put(wb.table("t"), 1)
     with pytest.raises(TimeTravelError):
-        wb.table("t").compare(1, 7)
+        wb.table("t").inspect.compare(1, 7)

@@ -428,7 +428,7 @@ def test_a_long_compaction_outlives_the_snapshot_that_it_was_planned_from(tmp_pa
     planned = compact(store, full=True)
     with_vectors = {r.data_file for m in planned for i in m.compact_deleted_index for r in i.dv_ranges or ()}
     assert with_vectors & {f.file_name for m in planned for f in m.compact_before}
-    Table(store).analyze()
+    Table(store).maintain.analyze()
     expire_snapshots(store, ExpireLimits(1, 1, 0, 50))
     store.snapshots.invalidate_cache()
     TableCommit(store).commit(planned)

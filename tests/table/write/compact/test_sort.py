@@ -78,7 +78,7 @@ def test_the_order_of_real_paimon(tmp_path: Path, how: tuple[str, str], expected
     shuffled = random.Random(1).sample(expected, len(expected))
     put(store, [row(*p) for p in shuffled[:11]])
     put(store, [row(*p) for p in shuffled[11:]])
-    assert Table(store).sort_compact(how[0], how[1].split(",")) == [3]
+    assert Table(store).maintain.sort_compact(how[0], how[1].split(",")) == [3]
     assert [(r["a"], r["b"]) for r in in_files(store)] == expected
     assert history(store) == ["APPEND", "APPEND", "OVERWRITE"]
 
@@ -95,7 +95,7 @@ def test_a_curve_lets_a_query_skip_small_files(tmp_path: Path, strategy: str) ->
         return sum(len(s.files) for s in table.scan(where).plan.splits)
 
     assert files("a BETWEEN 40 AND 80") == files() > 1
-    table.sort_compact(strategy, ["b", "a"])
+    table.maintain.sort_compact(strategy, ["b", "a"])
     table = Table(store)
     assert 0 < files("a BETWEEN 40 AND 80") < files()
 
@@ -104,7 +104,7 @@ def test_plain_order_has_null_first_and_nan_last(tmp_path: Path) -> None:
     store = make_table(f"{tmp_path}/t", {"d": "DOUBLE", "k": "INT"}, **PLAIN)
     values = [1.0, None, float("nan"), -0.0, 0.0, float("-inf"), -5.5, float("inf")]
     put(store, [{"d": v, "k": i} for i, v in enumerate(values)])
-    Table(store).sort_compact("order", ["d"])
+    Table(store).maintain.sort_compact("order", ["d"])
     assert [r["k"] for r in in_files(store)] == [1, 5, 6, 3, 4, 0, 7, 2]
 
 
@@ -127,7 +127,7 @@ def test_every_type_has_a_key_for_every_row(strategy: str, tmp_path: Path) -> No
     store = make_table(f"{tmp_path}/t", types, **PLAIN)
     put(store, [full, dict.fromkeys(types), full])
     before = sorted(rows_of(store), key=str)
-    Table(store).sort_compact(strategy, list(types))
+    Table(store).maintain.sort_compact(strategy, list(types))
     assert sorted(rows_of(store), key=str) == before
     assert len(before) == 3
 
@@ -137,12 +137,12 @@ def test_partitions_stay_apart_and_others_untouched(tmp_path: Path) -> None:
     put(store, [{"p": p, **row(a, 0)} for p in (1, 2) for a in (3, 1, 2)])
     before = {e.partition: e.file.file_name for e in live_entries(store, store.latest())}
     table = Table(store)
-    assert table.sort_compact("order", ["a"], lambda p: store.partition_values(p) == (2,)) == [2]
+    assert table.maintain.sort_compact("order", ["a"], lambda p: store.partition_values(p) == (2,)) == [2]
     after = {store.partition_values(e.partition): e.file.file_name for e in live_entries(store, store.latest())}
     kept = {store.partition_values(p): name for p, name in before.items()}
     assert (after[(1,)] == kept[(1,)], after[(2,)] == kept[(2,)]) == (True, False)
     assert [(r["p"], r["a"]) for r in in_files(store)] == [(1, 3), (1, 1), (1, 2), (2, 1), (2, 2), (2, 3)]
-    assert table.sort_compact("order", ["a"], lambda _p: False) == []
+    assert table.maintain.sort_compact("order", ["a"], lambda _p: False) == []
 
 
 def test_rows_that_came_meanwhile_are_a_conflict(tmp_path: Path) -> None:
@@ -176,7 +176,7 @@ def test_keys_with_buckets_as_they_come_get_them_in_the_new_order(tmp_path: Path
         put(store, [{"a": a, "b": (a * 37 + b) % 100, "s": f"{b}", "d": float(a % 2)} for a in range(20)])
     before = rows_of(store)
     assert len(before) == 20
-    assert Table(store).sort_compact("order", ["b"])[0] == store.snapshots.latest_id()
+    assert Table(store).maintain.sort_compact("order", ["b"])[0] == store.snapshots.latest_id()
     assert sorted(rows_of(store), key=str) == sorted(before, key=str)
     ranges: dict[bytes, list[list[int]]] = {}
     plan = plan_scan(store.refreshed())
@@ -195,10 +195,10 @@ def test_rows_that_wait_for_a_compaction_are_not_thrown_away(tmp_path: Path, opt
         store = make_table(f"{tmp_path}/t{bucket}", COLUMNS, ["a"], bucket=bucket, **{"write-only": "true"}, **options)
         put(store, [row(1, 2)])
         with pytest.raises(UnsupportedOperation, match="are not compacted yet"):
-            Table(store).sort_compact("order", ["b"]) if bucket == "-1" else rescale(store.refreshed(), 2)
+            Table(store).maintain.sort_compact("order", ["b"]) if bucket == "-1" else rescale(store.refreshed(), 2)
         Table(store.copy({"write-only": "false"})).compact()
         if bucket == "-1":
-            Table(store).sort_compact("order", ["b"])
+            Table(store).maintain.sort_compact("order", ["b"])
         else:
             wider, messages, scope = rescale(store.refreshed(), 2)
             TableCommit(wider).commit(messages, overwrite=scope)
@@ -219,7 +219,7 @@ def test_only_tables_whose_rows_may_lie_anywhere(
 ) -> None:
     store = make_table(f"{tmp_path}/t", COLUMNS, keys, partitions, **options)
     with pytest.raises(UnsupportedOperation, match="cannot be sorted"):
-        Table(store).sort_compact("order", ["b"])
+        Table(store).maintain.sort_compact("order", ["b"])
 
 
 @pytest.mark.parametrize(
@@ -235,8 +235,8 @@ def test_only_tables_whose_rows_may_lie_anywhere(
 def test_orders_that_cannot_be(tmp_path: Path, strategy: str, columns: list[str], error: type[Exception]) -> None:
     store = make_table(f"{tmp_path}/t", {**COLUMNS, "m": "MAP<STRING, INT>"}, **PLAIN)
     with pytest.raises(error):
-        Table(store).sort_compact(strategy, columns)
-    assert Table(make_table(f"{tmp_path}/e", COLUMNS, **PLAIN)).sort_compact("order", ["a"]) == []
+        Table(store).maintain.sort_compact(strategy, columns)
+    assert Table(make_table(f"{tmp_path}/e", COLUMNS, **PLAIN)).maintain.sort_compact("order", ["a"]) == []
 
 
 class TestClusteredWrites:

@@ -282,8 +282,8 @@ def test_tags_are_iceberg_tags(wb):
     t = made(wb, "id INT, v STRING")
     t.append(numbers(1))
     t.append(numbers(2))
-    t.create_tag("one", snapshot=1)
-    t.create_tag("two")
+    t.tags.create("one", snapshot=1)
+    t.tags.create("two")
     wb.run("CALL sys.rename_tag('t', 'two', 'second')")
     for i in range(3, 6):
         t.append(numbers(i))
@@ -293,7 +293,7 @@ def test_tags_are_iceberg_tags(wb):
     assert tags == {"one": 1, "second": 2}
     assert ids(found.scan(snapshot_id=1).to_arrow()) == [1]
     assert [s.snapshot_id for s in found.snapshots()] == [1, 2, 5]
-    t.delete_tag("one")
+    t.tags.delete("one")
     assert [s.snapshot_id for s in iceberg(t).snapshots()] == [2, 5]
 
 
@@ -314,7 +314,7 @@ def test_rollback_and_the_commits_after_it(wb):
 def test_fast_forward_replaces_the_history(wb):
     t = made(wb, "id INT, v STRING")
     t.append(numbers(1))
-    t.create_tag("start")
+    t.tags.create("start")
     wb.run("CALL sys.create_branch('t', 'b', 'start')")
     t.append(numbers(2))
     branch = wb.table("t$branch_b")

@@ -37,7 +37,7 @@ def test_the_numbers_of_real_paimon(tmp_path: Path) -> None:
     one = {"i": 1, "s": "abc", "d": 1.5, "dd": dt.date(2024, 1, 2), "bo": True, "f": 1.5, "l": 5, "ti": 1, "si": 1}
     two = {"i": 2, "s": "é€", "d": 1e10, "dd": dt.date(2020, 1, 2), "bo": False, "f": -1.5, "l": -5, "ti": 2, "si": 2}
     put(store, [one, two])
-    assert Table(store).analyze(list(TYPES)) == 2
+    assert Table(store).maintain.analyze(list(TYPES)) == 2
     snapshot = store.latest()
     assert snapshot is not None
     assert (snapshot.commit_kind, snapshot.total_record_count, snapshot.delta_record_count) == ("ANALYZE", 2, 0)
@@ -78,7 +78,7 @@ def test_texts_of_other_types(tmp_path: Path) -> None:
             "dec": Decimal(number), "ts": moment, "us": moment, "ns": moment, "t": moment.time(), "x": data,
         }  # fmt: skip
         put(store, [row])
-    Table(store).analyze(None)
+    Table(store).maintain.analyze(None)
     found = statistics(store)["colStats"]
     assert {k: (v.get("min"), v.get("max")) for k, v in found.items()} == {
         "dec": ("-1.00000", "12345678901234567890.12345"),
@@ -95,7 +95,7 @@ def test_rows_are_counted_merged_and_without_columns_nothing_else(tmp_path: Path
     store = make_table(f"{tmp_path}/t", {"k": "INT", "v": "STRING"}, ["k"], bucket="2", write_only="true")
     for _ in range(2):
         put(store, [{"k": i, "v": "x"} for i in range(10)])
-    assert Table(store).analyze() == 3
+    assert Table(store).maintain.analyze() == 3
     found = statistics(store)
     assert (found["mergedRecordCount"], found["colStats"], found["snapshotId"]) == (10, {}, 2)
     assert found["mergedRecordSize"] == sum(p.stat().st_size for p in tmp_path.rglob("*.parquet")) // 2
@@ -107,9 +107,9 @@ def test_rows_are_counted_merged_and_without_columns_nothing_else(tmp_path: Path
 
 def test_nulls_and_nothing(tmp_path: Path) -> None:
     store = make_table(f"{tmp_path}/t", {"k": "INT", "s": "STRING", "d": "DOUBLE"}, bucket="-1")
-    assert Table(store).analyze(None) is None
+    assert Table(store).maintain.analyze(None) is None
     put(store, [{"k": None, "s": None, "d": float("nan")}, {"k": None, "s": None, "d": None}])
-    Table(store).analyze(None)
+    Table(store).maintain.analyze(None)
     assert statistics(store)["colStats"] == {
         "k": {"colId": 0, "distinctCount": 0, "nullCount": 2},
         "s": {"colId": 1, "distinctCount": 0, "nullCount": 2},
@@ -122,7 +122,7 @@ def test_columns_that_cannot_be(tmp_path: Path, column: str, error: type[Excepti
     store = make_table(f"{tmp_path}/t", {"k": "INT", "m": "MAP<INT, INT>"}, bucket="-1")
     put(store, [{"k": 1, "m": None}])
     with pytest.raises(error):
-        Table(store).analyze([column])
+        Table(store).maintain.analyze([column])
     assert not list(tmp_path.rglob("stat-*"))
 
 
@@ -133,7 +133,7 @@ def test_distinct_values_are_exact_beyond_the_buffer(tmp_path: Path) -> None:
     for start in range(0, 4000, 500):
         put(store, rows[start : start + 500])
     small = store.copy({"write-buffer-size": "1 kb", "source.split.target-size": "1 b"})
-    Table(small).analyze(["k", "s"])
+    Table(small).maintain.analyze(["k", "s"])
     found = statistics(store)["colStats"]
     assert found["k"]["distinctCount"] == len({r["k"] for r in rows})
     assert found["s"]["distinctCount"] == len({r["s"] for r in rows if r["s"] is not None})
