@@ -224,6 +224,29 @@ def test_a_computed_column_of_a_value_that_does_not_fit_is_null(tmp_path):
     assert put(made, zero) == [(1, None, dt.date(1970, 1, 1), None), (2, None, DAY, 2026)]
 
 
+def test_a_text_longer_than_its_column_is_cut_and_counted_or_handled_by_the_rule(tmp_path):
+    """A target can have shorter columns than its source. Java's sync does not look at lengths."""
+    columns = {"id": (parse_type("INT NOT NULL"), None), "c": (parse_type("VARCHAR(3)"), None), "b": (parse_type("BINARY(2)"), None)}  # fmt: skip
+    changes = [
+        ("+I", {"id": i, "c": c, "b": b"xy" if c == "ab" else b"xyz"}, f"{i}/s.t") for i, c in enumerate(("ab", "äöü€"))
+    ]
+
+    def target_of(rule: str) -> Target:
+        catalog = open_catalog("here", {"warehouse": str(tmp_path / rule)})
+        options = TargetOptions(options={"bucket": "1"}, on_value_error=OnValueError.of(rule))
+        return open_target(catalog, Identifier("d", "t"), "cdc-me", SourceSchema(columns, ("id",)), options)
+
+    made = target_of("java")
+    assert put(made, changes) == [(0, "ab", b"xy"), (1, "äöü", b"xy")]
+    assert made.checked.changed == Counter(
+        {("c", "VARCHAR(3) holds 3 characters"): 1, ("b", "BINARY(2) holds 2 bytes"): 1}
+    )
+    assert put(target_of("null"), changes) == [(0, "ab", b"xy"), (1, None, None)]
+    assert put(target_of("dead-letter"), changes) == [(0, "ab", b"xy")]
+    with pytest.raises(BadSourceValue, match=r"VARCHAR\(3\) holds 3 characters"):
+        put(target_of("fail"), changes)
+
+
 def test_all_rows_of_a_snapshot_may_be_dead_letters(tmp_path):
     made = target(tmp_path, "dead-letter")
     made.buffer_change("+I", {"id": 1, "n": "NaN", "d": DAY}, convert, "snapshot/s.t")

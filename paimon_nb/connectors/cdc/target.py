@@ -6,6 +6,7 @@ restarted sync continues from the position in the table.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +18,13 @@ from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.connectors.cdc.checked_rows import BufferedChange, CheckedRows
 from paimon_nb.connectors.cdc.computed import Computed, parse_computed
 from paimon_nb.connectors.cdc.dead_letters import DeadLetters
+from paimon_nb.connectors.cdc.position_note import NotedPosition, PositionNote
 from paimon_nb.connectors.cdc.type_widening import common_wider_type
-from paimon_nb.connectors.cdc.values import ERRORS_COLUMN, OnValueError, Unreadable
+from paimon_nb.connectors.cdc.values import ERRORS_COLUMN, OnValueError, Unreadable, within_length
 from paimon_nb.format.schema import TableSchema, create_schema
 from paimon_nb.format.types import DataType, parse_type
 from paimon_nb.statements.ddl import AddColumn, AlterColumn, Change, SetOptions
 from paimon_nb.table.write import TableWrite
-from paimon_nb.table.write.commit import TableCommit
 from paimon_nb.table.write.stream_committer import StreamCommitter
 
 if TYPE_CHECKING:
@@ -83,14 +84,20 @@ class Target:
         self._writing: TableWrite | None = None
         self._buffer: list[BufferedChange] = []
         self._columns: ToColumn | None = None
+        self._note = PositionNote(self.table.store, user)
         last = self._last_commit()
+        expired = self._note.read_expired() if last is None else None
         self.position: str | None = None if last is None or not last.properties else last.properties.get(POSITION)
         """Position in the log of the source to continue from; None: the table has no data of this sync yet."""
         self._identifier = 0 if last is None else last.commit_identifier
+        if expired is not None:
+            self.position, self._identifier = expired.position, expired.identifier
         self._checkpoints = StreamCommitter(self.table.store, user)
+        if last is not None:
+            self._checkpoints.continue_after(last)
         self._is_full_compaction = False
         """Whether the current commit is a full compaction."""
-        self._last_empty_ms = clock.now_ms()
+        self._last_idle_s = time.monotonic()
 
     def buffer_change(self, kind: str, row: Mapping[str, Any], columns: ToColumn, at: str = "") -> None:
         """Buffer a change.
@@ -124,13 +131,15 @@ class Target:
                 self.table.store, messages, self._identifier, full=self._is_full_compaction, properties={POSITION: position},
                 ignore_empty=False,
             )  # fmt: skip
+        self._note_position(position)
         self.position, self.last_commit_ms = position, clock.now_ms()
 
     def on_idle_checkpoint(self, interval_s: float) -> None:
         """Handle an interval without changes, as a streaming writer handles an empty checkpoint."""
-        if self.position is None or clock.now_ms() - self._last_empty_ms < interval_s * 1000:
+        if self.position is None or time.monotonic() - self._last_idle_s < interval_s:
             return
-        self._last_empty_ms = clock.now_ms()
+        self._last_idle_s = time.monotonic()
+        self._checkpoints.check_not_rolled_back(self.table.store)
         if StreamCommitter.empty_checkpoint_may_commit(self.table.store):
             self._checkpoints.on_idle_checkpoint(self.table.store, properties={POSITION: self.position})
 
@@ -141,9 +150,10 @@ class Target:
             if self._dead_letters is not None:
                 self._dead_letters.commit()
             self._identifier += 1
-            TableCommit(self.table.store, self.user).commit(
-                [], self._identifier, properties={POSITION: position}, ignore_empty=False
+            self._checkpoints.commit(
+                self.table.store, [], self._identifier, full=False, properties={POSITION: position}, ignore_empty=False
             )
+            self._note_position(position)
             self.position = position
         else:
             self.commit(position)
@@ -201,11 +211,9 @@ class Target:
         columns = self._columns
 
         def convert(field: DataField, values: Sequence[Any]) -> pa.Array:
-            return (
-                _plain_column(values, field.type)
-                if field.name in computed_columns
-                else columns(field.name, values, field.type)
-            )
+            computed = field.name in computed_columns
+            array = _plain_column(values, field.type) if computed else columns(field.name, values, field.type)
+            return within_length(array, field.type)
 
         batch, kinds = self.checked.batch(self.table, buffered, convert)
         if not batch.num_rows:
@@ -218,6 +226,10 @@ class Target:
 
     def _with_computed(self, row: Mapping[str, Any]) -> dict[str, Any]:
         return {**row, **{c.name: _computed_value(c, row) for c in self.computed}}
+
+    def _note_position(self, position: str) -> None:
+        if self._checkpoints.snapshot is not None:
+            self._note.write(NotedPosition(self._checkpoints.snapshot, self._identifier, position))
 
     def _bind(self) -> None:
         self.computed = parse_computed(self.target_options.computed, {f.name: f.type for f in self.table.schema.fields})

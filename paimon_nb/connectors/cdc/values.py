@@ -11,14 +11,17 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from paimon_nb.base.errors import BadOptionValue, BadSourceValue
 from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.format.types import Binary, Char, VarBinary, VarChar
+from paimon_nb.format.types.types import MAX_LENGTH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from paimon_nb.format.types import DataField
+    from paimon_nb.format.types import DataField, DataType
 
 ERRORS_COLUMN = "value_errors"
 """Column of a target with the rule `text`: the texts of values that do not fit, as a JSON object by column."""
@@ -97,6 +100,19 @@ def fitting_column(
 
     parts = convert_part(0, len(values))
     return (parts[0] if len(parts) == 1 else pa.concat_arrays(parts)), misfits
+
+
+def within_length(array: pa.Array, t: DataType) -> pa.Array:
+    """The array. Raises Misfit for a single value that is longer than the type, which is cut to its length; else ValueError."""
+    if not isinstance(t, Char | VarChar | Binary | VarBinary) or t.length == MAX_LENGTH:
+        return array
+    text = isinstance(t, Char | VarChar)
+    longest = pc.max(pc.utf8_length(array) if text else pc.binary_length(array)).as_py()
+    if longest is None or longest <= t.length:
+        return array
+    if len(array) > 1:
+        raise ValueError("a value is longer than its type")
+    raise Misfit(f"{t.bare()} holds {t.length} {'characters' if text else 'bytes'}", array[0].as_py()[: t.length])
 
 
 def millis_of_day(micros: int) -> int:

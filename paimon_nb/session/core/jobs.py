@@ -266,6 +266,8 @@ class TableLoop(Loop):
         self._stream, self._accept = stream, accept
         self._at: StreamOffset | None = None
         """The stream's offset after the last processed batch."""
+        self._waits = False
+        """Whether there was nothing to read when it last looked."""
         super().__init__()
 
     @property
@@ -276,15 +278,28 @@ class TableLoop(Loop):
     def is_current(self) -> bool:
         from paimon_nb.table.read.stream import newest_position
 
-        newest = newest_position(self._stream.store)
-        if newest is None or self._stream.ended:
+        if self._stream.ended:
             return True
-        return self._at is not None and not self._at.full and self._at.next >= newest.next
+        at, newest = self._at, newest_position(self._stream.store)
+        if newest is None:
+            return self._waits and at is None  # a position in an empty table is an error that the loop is about to find
+        if at is None or at.full or at.next < newest.next:
+            return False
+        latest = newest if at.next == newest.next else self._newest_snapshot()
+        return at.next == latest.next and at.behind in (None, latest.behind)  # otherwise the table was rolled back
+
+    def _newest_snapshot(self) -> StreamOffset:
+        """After the latest snapshot, also if the stream may not deliver it now."""
+        from paimon_nb.table.read.stream import StreamOffset
+
+        latest = self._stream.store.latest()
+        return StreamOffset(1) if latest is None else StreamOffset.after(latest)
 
     def _process_until_stopped(self) -> None:
         pauses = self._stream.pauses()
         while not (self._stop.is_set() or self._stream.ended):
             batch = self._stream.poll()
+            self._waits = batch is None
             if batch is not None:
                 self._accept(batch)
                 self._at = batch.position

@@ -12,10 +12,11 @@ import posixpath
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base import clock
-from paimon_nb.base.errors import MissingFile
+from paimon_nb.base.errors import MissingFile, TimeTravelError
 from paimon_nb.fs import open_fs, without_scheme
 from paimon_nb.options import table as opt
 from paimon_nb.options.write import SINK_SAVEPOINT_AUTO_TAG
+from paimon_nb.table.read.stream.offset import CommitMark
 from paimon_nb.table.write.commit import CommitMessage, TableCommit
 from paimon_nb.table.write.compact.full_compaction import (
     FullCompactionSchedule,
@@ -30,6 +31,7 @@ from paimon_nb.table.write.stream_small_files import SmallFiles
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from paimon_nb.format.snapshot import Snapshot
     from paimon_nb.table.read.live_files import BucketKey
     from paimon_nb.table.read.store import TableStore
 
@@ -64,6 +66,8 @@ class StreamCommitter:
         self._last: int | None = None
         self.snapshot: int | None = None
         """The newest snapshot of this stream since its start."""
+        self._mark: CommitMark | None = None
+        """The commit of `snapshot`."""
         self._came = False
         """A micro-batch arrived since the last call of `on_idle_checkpoint`."""
 
@@ -81,9 +85,12 @@ class StreamCommitter:
     def commit(
         self, store: TableStore, messages: Sequence[CommitMessage], identifier: int, *, full: bool, **terms: Any
     ) -> list[int]:
-        """Publish messages that were prepared with `full`. Parameters, result and errors as of `TableCommit.commit`."""
+        """Publish messages that were prepared with `full`. Parameters, result and errors as of `TableCommit.commit`, and those of
+        `check_not_rolled_back`.
+        """
         self._commit.store = store
         try:
+            self.check_not_rolled_back(store)
             extra = self._compact_idle_buckets(store, messages) if full and terms.get("overwrite") is None else []
         except BaseException:
             self._commit.abort(messages)
@@ -101,7 +108,7 @@ class StreamCommitter:
             made += self._small_files.compact(store, self._commit, identifier, terms.get("watermark"))
         self._written |= {(m.partition, m.bucket) for m in messages if m.new_files}
         self._last = identifier
-        self.snapshot = made[-1] if made else self.snapshot
+        self._record_snapshot(store, made)
         self._came = True
         self._since_full += 1
         if full:
@@ -141,7 +148,8 @@ class StreamCommitter:
         if not made and (_forces_snapshots(store) or tag_needs_snapshot(store)):
             made += self._commit.commit([], number, ignore_empty=False, **terms)
         if made:
-            self._last, self.snapshot = number, made[-1]
+            self._last = number
+            self._record_snapshot(store, made)
         self._came = identifier is not None
         self._mark_complete_partitions(store)
         return made
@@ -150,6 +158,40 @@ class StreamCommitter:
         if self._last is None:
             self._last = self._commit.last_identifier() or 0
         return self._last
+
+    # -- rollback of the table
+
+    def check_not_rolled_back(self, store: TableStore) -> None:
+        """Check that the last commit of this stream is still in the table, unless it has expired.
+
+        Raises:
+            TimeTravelError: the table was rolled back, so rows that the stream counts as stored are not in it.
+        """
+        if self.snapshot is None or self._mark is None:
+            return
+        now = store.snapshots.get_again(self.snapshot)
+        if now is None:
+            latest = store.snapshots.latest_id()
+            if latest is not None and latest > self.snapshot:
+                return  # expired
+        elif CommitMark.of(now) == self._mark:
+            return
+        store.check_identity()
+        raise TimeTravelError(
+            f"{store.name}: the table was rolled back to before snapshot {self.snapshot}, which this stream has committed",
+            hint="the rows of the stream since then are not in the table. A sync that is started again resumes from the position in "
+            "the table; a job continues without these rows, or with a new checkpoint (or 'consumer-id') from its beginning",
+            wanted=self.snapshot,
+        )
+
+    def continue_after(self, snapshot: Snapshot) -> None:
+        """The stream continues after a snapshot that it committed before: see `check_not_rolled_back`."""
+        self.snapshot, self._mark = snapshot.id, CommitMark.of(snapshot)
+
+    def _record_snapshot(self, store: TableStore, made: Sequence[int]) -> None:
+        newest = store.snapshots.get_again(made[-1]) if made else None
+        if newest is not None:
+            self.continue_after(newest)
 
     # -- savepoint tag
 

@@ -116,6 +116,8 @@ def next_step(
         _check_snapshot_may_come(store, position.next)
         check_not_rolled_back(store, position)
         return Idle.WAITING
+    if position.behind is None:
+        store.check_identity()  # otherwise the commit of the last snapshot shows it
     check_not_rolled_back(store, position)
     if position.full:
         pieces = _full_state_splits(store, snapshot, bound, position.since_ms)

@@ -104,7 +104,12 @@ class StartPositionFinder:
         self.began_empty = store.latest() is None
 
     def position(self) -> StreamOffset | None:
-        """The start position; None while there is no snapshot to start from. Raises BadOptionValue, CorruptFile."""
+        """The start position; None while there is no snapshot to start from.
+
+        Raises:
+            BadOptionValue, CorruptFile. TableReplaced: the table was dropped and created again since the stream was opened.
+        """
+        self.store.check_identity()
         return first_position(self.store, began_empty=self.began_empty, includes_latest=self.includes_latest)
 
 

@@ -1,0 +1,221 @@
+"""Random life stories of a streaming job: what happens to its tables, and the rows that the model expects at the end.
+
+A story is drawn from its seed. At the end the target has the rows of the model, or the job stopped with an error that says
+why and what to do next, and something happened in the story that explains it.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from paimon_nb.base.errors import PaimonError
+from paimon_nb.statements.ddl import AddColumn, RenameColumn
+from paimon_nb.table.write.maintenance import expire_snapshots, rollback_to_snapshot
+from paimon_nb.table.write.maintenance.expire import ExpireLimits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    import paimon_nb
+    from paimon_nb.table.tables.table import Table
+
+SOURCES: dict[str, dict[str, str]] = {
+    "append": {"bucket": "-1"},
+    "append-bucket": {"bucket": "2", "bucket-key": "k"},
+    "upsert": {"bucket": "1"},
+    "dynamic": {"bucket": "-1"},
+    "input": {"bucket": "2", "changelog-producer": "input"},
+    "lookup": {"bucket": "1", "changelog-producer": "lookup"},
+    "full": {"bucket": "1", "changelog-producer": "full-compaction"},
+    "vectors": {"bucket": "1", "deletion-vectors.enabled": "true", "changelog-producer": "lookup"},
+    "first-row": {"bucket": "1", "merge-engine": "first-row", "changelog-producer": "lookup"},
+    "partial": {"bucket": "1", "merge-engine": "partial-update", "changelog-producer": "lookup"},
+    "sum": {"bucket": "1", "merge-engine": "aggregation", "fields.v.aggregate-function": "sum", "changelog-producer": "lookup"},
+}  # fmt: skip
+"""Kinds of tables with columns k and v; those of `append` have no key."""
+Rows = list[tuple[int, int | None]]
+
+
+def create(wb: paimon_nb.Workbench, name: str, kind: str, **more: str) -> None:
+    """A table (k INT, v INT) of a kind. `more`: further options, with _ for -."""
+    given = SOURCES[kind] | {k.replace("_", "-"): v for k, v in more.items()}
+    options = ", ".join(f"'{k}' = '{v}'" for k, v in given.items())
+    key = "" if kind.startswith("append") else ", PRIMARY KEY (k) NOT ENFORCED"
+    wb.run(f"CREATE TABLE {name} (k INT, v INT{key}) WITH ({options})")
+
+
+class Model:
+    """The rows of a table by what was written to it, without reading the table."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self.log: list[tuple[int, str, Rows]] = []
+        """Snapshot, 'write' or 'delete', rows."""
+
+    @property
+    def keyed(self) -> bool:
+        return not self.kind.startswith("append")
+
+    def rolled_back_to(self, snapshot: int) -> None:
+        self.log = [entry for entry in self.log if entry[0] <= snapshot]
+
+    def rows(self) -> list[tuple[int, Any]]:
+        """All rows, sorted."""
+        if not self.keyed:
+            return sorted((row for _, _, rows in self.log for row in rows), key=repr)
+        found: dict[int, Any] = {}
+        for _, what, rows in self.log:
+            for k, v in rows:
+                if what == "delete":
+                    found.pop(k, None)
+                elif self.kind == "first-row":
+                    found.setdefault(k, v)
+                elif self.kind == "partial":
+                    found[k] = found.get(k) if v is None else v
+                elif self.kind == "sum":
+                    before = found.get(k)
+                    found[k] = v if before is None else before if v is None else before + v
+                else:
+                    found[k] = v
+        return sorted(found.items(), key=repr)
+
+
+class Story:
+    """A source table with its model. Subclasses have the job and its target."""
+
+    def __init__(self, wb: paimon_nb.Workbench, seed: int, kinds: Iterable[str] = SOURCES) -> None:
+        self.wb, self.chance = wb, random.Random(seed)
+        self.log: list[str] = []
+        """What happened, for the message of a failure."""
+        self.excuses: set[str] = set()
+        """Events after which the job may stop."""
+        self.kind = self.chance.choice(list(kinds))
+        self.model = Model(self.kind)
+        self.extra: list[str] = []
+        """Columns of the source beyond k and v."""
+        create(wb, "s", self.kind)
+
+    @property
+    def source(self) -> Table:
+        return self.wb.table("s")
+
+    def with_extra_columns(self, rows: Rows) -> pa.Table:
+        columns: dict[str, Any] = {n: pa.array([r[i] for r in rows], pa.int32()) for i, n in enumerate("kv")}
+        return pa.table(columns | {name: pa.nulls(len(rows), pa.int32()) for name in self.extra})
+
+    # -- what happens to the source
+
+    def commit(self) -> None:
+        values = (None, *range(50))
+        # Distinct keys: the order of rows within a commit is not part of the model.
+        keys = self.chance.sample(range(30), self.chance.choice((1, 1, 3, 20)))
+        rows: Rows = [(k, self.chance.choice(values)) for k in keys]
+        self.will_write("write", rows)
+        self.source.append(self.with_extra_columns(rows))
+
+    def will_write(self, what: str, rows: Rows) -> None:
+        # A commit may be two snapshots; the rows are in the first, the second compacts.
+        self.model.log.append(((self.source.store.snapshots.latest_id() or 0) + 1, what, rows))
+
+    def delete(self) -> None:
+        if self.model.keyed and "merge-engine" not in SOURCES[self.kind]:
+            key = self.chance.randrange(30)
+            self.will_write("delete", [(key, None)])
+            self.source.delete(pa.table({"k": pa.array([key], pa.int32())}))
+
+    def compact(self) -> None:
+        self.source.compact(full=self.chance.random() < 0.5)
+
+    def add_column(self) -> None:
+        if len(self.extra) < 3:
+            name = f"x{len(self.extra)}"
+            self.wb.session.catalog.alter_table(self.source.name, [AddColumn((name,), "INT", None)])
+            self.extra.append(name)
+
+    def rename_extra_column(self) -> None:
+        if self.extra and not self.extra[0].endswith("_"):
+            renamed = f"{self.extra[0]}_"
+            self.wb.session.catalog.alter_table(self.source.name, [RenameColumn((self.extra[0],), renamed)])
+            self.extra[0] = renamed
+
+    def expire(self) -> None:
+        snapshots = self.source.store.snapshots
+        before = snapshots.earliest_id()
+        expire_snapshots(self.source.store, ExpireLimits(1, 1, 0, 50))
+        if snapshots.earliest_id() != before:
+            self.excuses.add("expired")
+
+    def tag(self) -> None:
+        latest = self.source.store.snapshots.latest_id()
+        if latest is not None:
+            self.source.create_tag(f"tag{len(self.log)}", snapshot=latest)
+
+    def rollback(self) -> None:
+        ids = self.source.store.snapshots.ids()
+        if len(ids) > 1:
+            to = self.chance.choice(ids[:-1])
+            rollback_to_snapshot(self.source.store, to)
+            self.model.rolled_back_to(to)
+            self.excuses.add("rolled back")
+
+    def recreate(self) -> None:
+        self.wb.run("DROP TABLE s")
+        create(self.wb, "s", self.kind)
+        self.extra, self.model = [], Model(self.kind)
+        self.excuses.add("recreated")
+
+    # -- the story
+
+    def run(self, steps: dict[str, int], most: int = 20) -> str:
+        """Draw steps by their weights, then look at the end. Returns 'equal' or 'stopped'."""
+        for name in self.chance.choices(list(steps), list(steps.values()), k=self.chance.randrange(4, most)):
+            self.log.append(name)
+            if self.stops(getattr(self, name)):
+                return "stopped"
+        self.log.append("end")
+        return "stopped" if self.stops(self.finish) else "equal"
+
+    def finish(self) -> None:
+        """Process all input and compare the target with the model."""
+        raise NotImplementedError
+
+    def stops(self, step: Callable[[], None]) -> bool:
+        """Whether the job stops in a step: only with an error of ours, its next step, and after an event that explains it."""
+        error = error_of(step)
+        assert error is None or (error.hint and self.excuses), (self.kind, self.log, error)
+        return error is not None
+
+    def expect(self, found: Iterable[tuple[Any, ...]], wanted: Iterable[tuple[Any, ...]]) -> None:
+        mine, theirs = Counter(found), Counter(wanted)
+        assert mine == theirs, (
+            self.kind,
+            self.log,
+            f"missing {dict(theirs - mine)}",
+            f"too many {dict(mine - theirs)}",
+        )
+
+
+def error_of(step: Callable[[], None]) -> PaimonError | None:
+    """The error of ours that a step raises."""
+    try:
+        step()
+    except PaimonError as error:
+        return error
+    return None
+
+
+def seeds(start: int, count: int) -> Iterable[int]:
+    """The seeds of a long run; STORIES_FROM is the first, so that a run can be continued."""
+    first = int(os.environ.get("STORIES_FROM", str(start)))
+    return range(first, first + int(os.environ.get("STORIES", str(count))))
+
+
+def room(where: Path, seed: int) -> str:
+    """A warehouse for one story."""
+    return str(where / f"story-{seed}")

@@ -1,0 +1,249 @@
+"""Life stories of a Kafka sync, without Spark and with a broker in this process, against a model: see `story_kit`."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from story_kit import error_of, seeds
+
+import paimon_nb
+from paimon_nb.base import clock
+from paimon_nb.base.errors import CommitConflict
+from paimon_nb.statements.ddl import AddColumn
+from paimon_nb.table.write.maintenance import expire_snapshots, rollback_to_snapshot
+from paimon_nb.table.write.maintenance.expire import ExpireLimits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from paimon_nb.table.tables.table import Table
+
+pytest.importorskip("confluent_kafka")
+FORMATS = ("debezium-json", "canal-json", "maxwell-json")
+TABLES = (
+    "bucket=1", "bucket=3", "bucket=-1", "bucket=1,changelog-producer=input", "bucket=1,changelog-producer=lookup",
+    "bucket=1,deletion-vectors.enabled=true", "bucket=1,changelog-producer=full-compaction,full-compaction.delta-commits=2",
+)  # fmt: skip
+
+
+class Broker:
+    """A broker of librdkafka in this process; its partitions are in memory."""
+
+    def __init__(self) -> None:
+        from confluent_kafka import Producer
+
+        self._owner = Producer({"test.mock.num.brokers": 1, "bootstrap.servers": "mock", "log_level": 0})
+        (only,) = self._owner.list_topics(timeout=30).brokers.values()
+        self.address = f"{only.host}:{only.port}"
+        self._producer = Producer({"bootstrap.servers": self.address, "log_level": 0})
+
+    def send(self, topic: str, messages: list[tuple[str, str]]) -> None:
+        """Messages as key and value; those of a key are in one partition."""
+        for key, value in messages:
+            self._producer.produce(topic, key=key, value=value, partition=hash(key) % 2)
+        assert self._producer.flush(30) == 0
+
+
+def message(format: str, kind: str, old: dict[str, Any] | None, new: dict[str, Any] | None) -> str:
+    row = new or old
+    if format == "debezium-json":
+        source = {"db": "shop", "table": "t"}
+        return json.dumps({"op": {"insert": "c", "update": "u", "delete": "d"}[kind], "before": old, "after": new, "source": source})  # fmt: skip
+    if format == "canal-json":
+        types = {"k": "int", "v": "varchar(20)"} | {n: "int" for n in row or {} if n.startswith("x")}
+        return json.dumps({"database": "shop", "table": "t", "type": kind.upper(), "isDdl": False, "mysqlType": types, "pkNames": ["k"],
+                           "data": [row], "old": [old] if kind == "update" else None})  # fmt: skip
+    return json.dumps({"database": "shop", "table": "t", "type": kind, "data": row, "old": old if kind == "update" else None, "primary_key_columns": ["k"]})  # fmt: skip
+
+
+class SyncStory:
+    """A source table in memory whose changes go to a topic, and a sync of the topic into the table `t`."""
+
+    def __init__(self, where: Path, seed: int, patch: pytest.MonkeyPatch) -> None:
+        self.chance, self.patch = random.Random(seed), patch
+        self.log: list[str] = []
+        self.excuses: set[str] = set()
+        self.format, self.options = self.chance.choice(FORMATS), self.chance.choice(TABLES)
+        self.broker = Broker()
+        self.rows: dict[int, dict[str, Any]] = {}
+        self.extra = 0
+        self.wb = paimon_nb.connect(str(where / f"story-{seed}"))
+        self.job: Any = None
+        self.change()
+        self.restart()
+
+    @property
+    def table(self) -> Table:
+        return self.wb.table("t")
+
+    # -- the source
+
+    def change(self) -> None:
+        messages = []
+        for _ in range(self.chance.choice((1, 1, 4, 30))):
+            k = self.chance.randrange(20)
+            old = self.rows.get(k)
+            if old is not None and self.chance.random() < 0.3:
+                messages.append((str(k), message(self.format, "delete", old, None)))
+                del self.rows[k]
+                continue
+            new = {"k": k, "v": self.chance.choice((None, "", "ü", f"{self.chance.random():.9f}"))}
+            new |= {f"x{i}": self.chance.randrange(9) for i in range(self.extra)}
+            messages.append((str(k), message(self.format, "insert" if old is None else "update", old, new)))
+            self.rows[k] = new
+        self.broker.send("t", messages)
+
+    def add_column_of_source(self) -> None:
+        self.extra = min(self.extra + 1, 3)
+
+    # -- the job
+
+    def restart(self) -> None:
+        self.stop()
+        conf = f"properties.bootstrap.servers={self.broker.address},topic=t,value.format={self.format},scan.startup.mode=earliest-offset"
+        text = (
+            f"CALL sys.kafka_sync_table(`table` => 't', kafka_conf => '{conf}', primary_keys => 'k', interval => '20 ms', "
+            f"table_conf => '{self.options}')"
+        )
+        (row,) = self.wb.run(text).arrow.to_pylist()
+        self.job = self.wb.session.jobs.find(row["job"])
+
+    def stop(self) -> None:
+        if self.job is not None and self.job.isActive:
+            self.job.stop()
+        if self.job is not None and self.job.error is not None:
+            raise self.job.error
+
+    def kill(self) -> None:
+        """What a kill leaves: the changes since the last commit are lost."""
+        if self.job is not None and self.job.isActive:
+            running = self.job.running
+            self.patch.setattr(running, "commit", lambda: None)
+            self.patch.setattr(running, "_commit_and_save_offsets", lambda: None)
+            self.job.stop()
+
+    def read(self) -> None:
+        if not self.job.isActive:
+            self.restart()
+        self.job.wait_for(self.is_equal, 3)
+
+    # -- the target
+
+    def compact(self) -> None:
+        with suppress(CommitConflict):  # the sync compacted first
+            self.table.compact(full=self.chance.random() < 0.5)
+
+    def expire(self) -> None:
+        expire_snapshots(self.table.store, ExpireLimits(1, 1, 0, 50))
+
+    def others_commit(self) -> None:
+        """Another writer commits often, and the snapshots of the sync expire."""
+        name = f"own{len(self.log)}"
+        for _ in range(3):
+            self.table.append(self.table.to_arrow().slice(0, 0))
+            self.compact()
+        self.table.create_tag(name)
+        self.expire()
+
+    def column_of_the_user(self) -> None:
+        names = [f"u{i}" for i in range(3) if f"u{i}" not in self.table.schema.names]
+        if names:
+            self.wb.session.catalog.alter_table(self.table.name, [AddColumn((names[0],), "INT", None)])
+
+    def rollback(self) -> None:
+        ids = self.table.store.snapshots.ids()
+        if len(ids) > 1:
+            rollback_to_snapshot(self.table.store, self.chance.choice(ids[:-1]))
+            self.excuses.add("rolled back")
+
+    def recreate(self) -> None:
+        self.wb.run("DROP TABLE t")
+        self.excuses.add("dropped")
+
+    def jump_of_the_clock(self) -> None:
+        offset, real = self.chance.choice((-86_400_000, 86_400_000)), clock.now_ms
+        self.patch.setattr(clock, "now_ms", lambda: real() + offset)
+
+    # -- the story
+
+    def run(self) -> str:
+        for name in self.chance.choices(list(STEPS), list(STEPS.values()), k=self.chance.randrange(4, 20)):
+            self.log.append(name)
+            self.goes_on(getattr(self, name))
+        self.log.append("end")
+        return "equal" if self.goes_on(self.finish) else "stopped"
+
+    def goes_on(self, step: Callable[[], None]) -> bool:
+        """Run a step. A sync that stops says why and how to go on, and then goes on when it is started again."""
+        error = error_of(step)
+        if error is None:
+            return True
+        assert error.hint, (self.log, error)
+        assert self.excuses, (self.format, self.options, self.log, error)
+        self.excuses.clear()
+        self.job = None
+        self.restart()
+        return False
+
+    def finish(self) -> None:
+        if not self.job.isActive:
+            self.restart()
+        self.job.wait_for(self.is_equal, 10)
+        found, wanted = self.found(), self.wanted()
+        assert found == wanted, (
+            self.format,
+            self.options,
+            self.log,
+            f"missing {wanted - found}",
+            f"too many {found - wanted}",
+        )
+
+    def is_equal(self) -> bool:
+        return self.found() == self.wanted()
+
+    def found(self) -> Counter[Any]:
+        if not self.wb.session.exists(("t",)):
+            return Counter()
+        return Counter(_plain(row) for row in self.table.to_arrow().to_pylist())
+
+    def wanted(self) -> Counter[Any]:
+        return Counter(_plain(row) for row in self.rows.values())
+
+
+def _plain(row: dict[str, Any]) -> tuple[Any, ...]:
+    """A row without columns that are NULL; columns of messages without types are texts."""
+    return tuple(sorted((n, str(v)) for n, v in row.items() if v is not None))
+
+
+STEPS = {
+    "change": 30, "add_column_of_source": 3, "restart": 6, "stop": 2, "kill": 4, "read": 12, "compact": 5, "expire": 3,
+    "others_commit": 2, "column_of_the_user": 2, "rollback": 2, "recreate": 1, "jump_of_the_clock": 1,
+}  # fmt: skip
+
+
+def story(where: Path, seed: int) -> str:
+    with pytest.MonkeyPatch.context() as patch:
+        told = SyncStory(where, seed, patch)
+        try:
+            return told.run()
+        except AssertionError as error:
+            raise AssertionError(f"seed {seed}: {error}") from error
+        finally:
+            told.wb.session.jobs.stop_all()
+
+
+def test_stories_of_syncs(tmp_path):
+    """26: the target is rolled back under the sync, which went on without the rows that were gone."""
+    assert [story(tmp_path, seed) for seed in (0, 3, 26)] == ["equal", "equal", "stopped"]
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", seeds(10, 300))
+def test_more_stories_of_syncs(tmp_path, seed):
+    story(tmp_path, seed)
