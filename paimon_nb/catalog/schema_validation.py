@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from paimon_nb.base.errors import BadOptionValue, SchemaMismatch, UnsupportedFormat, UnsupportedOperation
 from paimon_nb.base.registry import did_you_mean
+from paimon_nb.catalog.blob_rules import check_blobs_with_keys
 from paimon_nb.catalog.format_table_rules import check_format_table
 from paimon_nb.catalog.geospatial_rules import check_geospatial_columns
 from paimon_nb.catalog.shared_shredding_rules import check_shared_shredding
@@ -84,16 +85,11 @@ def check_writable_types(schema: TableSchema, before: TableSchema | None = None)
         before: the schema that is changed; its existing columns may stay.
     """
     check_publishable(schema, before)
-    keyed = bool(schema.primary_keys)
-
-    def is_refused(field: DataField) -> bool:
-        return is_opaque(field.type) or (is_blob_type(field.type) and keyed)
-
-    old = {f.id for f in before.fields if is_refused(f)} if before else set()
+    old = {f.id for f in before.fields if is_opaque(f.type)} if before else set()
     for field in schema.fields:
-        if is_refused(field) and field.id not in old:
+        if is_opaque(field.type) and field.id not in old:
             raise UnsupportedFormat(
-                f"column {field.name!r} cannot be {field.type.bare()}: only tables without a primary key have BLOB columns here",
+                f"column {field.name!r} cannot be {field.type.bare()}: a BLOB is a column, or is in an ARRAY or a MAP that is one",
                 hint="use BYTES, which keeps values of up to 2 GB beside the other columns",
                 column=field.name,
                 feature=field.type.root,
@@ -366,9 +362,11 @@ def _check_blob_fields(schema: TableSchema, options: TableOptions) -> None:
                 "name it once, in 'blob-descriptor-field' or in 'blob-view-field'",
             )
     blobs = [f.name for f in schema.fields if is_blob_type(f.type)]
-    if not blobs or schema.primary_keys:
+    if schema.primary_keys:
+        check_blobs_with_keys(schema, options, [n for n in blobs if n not in {name for _, name in inline}])
+    if not blobs:
         return
-    if not options.get(opt.DATA_EVOLUTION_ENABLED):
+    if not schema.primary_keys and not options.get(opt.DATA_EVOLUTION_ENABLED):
         hint = f"set {opt.ROW_TRACKING_ENABLED.key!r} and {opt.DATA_EVOLUTION_ENABLED.key!r} to 'true'"
         _refuse_option(opt.DATA_EVOLUTION_ENABLED.key, f"files of BLOB column {blobs[0]!r} need row ids", hint)
     if len(blobs) == len(schema.fields):

@@ -23,13 +23,13 @@ FOLDERS = {
         "torch_dataset", "query", "row_id_reads", "index_search", "vector_search", "text_search", "stream",
     ),
     "table.write": (
-        "load_history", "iceberg", "cluster", "waiting_rows", "dml_checks", "data_file_writer", "dedicated_files", "publish", "bucket_compact", "row_rewrite",
+        "load_history", "iceberg", "cluster", "waiting_rows", "dml_checks", "managed_blobs", "data_file_writer", "dedicated_files", "publish", "bucket_compact", "row_rewrite",
         "input_rows", "global_index", "dynamic_bucket", "cross_partition", "table_write", "column_file_writer", "build_global_index", "format_table_write", "compact", "maintenance", "commit",
         "row_changes", "column_changes", "merge_builder", "stream_small_files", "stream_committer",
     ),
     "table.tables": ("inspect", "system", "copy", "handle", "reading", "inspection", "schema_change", "altering", "table", "open"),
     "catalog": (
-        "replacement", "api", "arrow_schema", "column_directives", "schema_steps", "deletion_vector_toggle", "file_import", "locks", "format_table_rules", "geospatial_rules", "shared_shredding_rules", "schema_validation", "new_tables", "type_promotion", "alter", "metastore", "moved_files",
+        "replacement", "api", "arrow_schema", "column_directives", "schema_steps", "deletion_vector_toggle", "file_import", "locks", "format_table_rules", "geospatial_rules", "shared_shredding_rules", "blob_rules", "schema_validation", "new_tables", "type_promotion", "alter", "metastore", "moved_files",
         "warehouse", "filesystem", "hive", "iceberg", "jdbc", "rest", "iceberg_registration", "privilege", "open",
     ),
     "syntax": ("tree", "lexer", "words", "operands", "expressions", "queries"),

@@ -20,7 +20,7 @@ from paimon_nb.format.types import DataField, arrow_schema
 from paimon_nb.options import table as opt
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from paimon_nb.fs import FileIO
     from paimon_nb.options import TableOptions
@@ -35,6 +35,8 @@ BATCH_BYTES = 64 << 20
 """Bytes of values, about, that are in memory at a time."""
 _DESCRIPTOR_MAGIC = 0x424C4F4244455343
 _VIEW_MAGIC = 0x424C4F4256494557
+MANAGED_SUFFIX = ".managed.blob"
+"""Ends the names of the files that rows with keys refer to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +246,13 @@ class BlobWriter:
 
     def abort(self) -> None:
         """Nothing is buffered."""
+
+
+def map_blobs(value: Any, change: Callable[[Any], Any]) -> Any:
+    """A value, as Arrow returns it, with each of its BLOBs replaced: itself, the elements of an array, the values of a map."""
+    if isinstance(value, list):
+        return [(e[0], map_blobs(e[1], change)) if isinstance(e, tuple) else map_blobs(e, change) for e in value]
+    return None if value is None else change(value)
 
 
 def bytes_of_value(value: Any) -> int:

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from paimon_nb.base.errors import CorruptFile, UnsupportedFormat
 from paimon_nb.base.registry import LazyRegistry
-from paimon_nb.format.data.file_schema import BLOB_FORMAT, format_of, is_compacted_changelog
+from paimon_nb.format.data.file_schema import format_of, is_compacted_changelog
 from paimon_nb.format.data.parquet import ParquetReader
 from paimon_nb.format.data.parquet_page_index import (
     find_rows_by_page_index,
@@ -17,7 +17,7 @@ from paimon_nb.format.data.parquet_page_index import (
     read_rows_by_page_index,
 )
 from paimon_nb.format.file_errors import BROKEN, broken_file
-from paimon_nb.format.types import DataField, is_blob_type, is_opaque
+from paimon_nb.format.types import DataField, is_opaque
 from paimon_nb.format.types.arrow_builders import from_numpy
 
 if TYPE_CHECKING:
@@ -139,14 +139,6 @@ def _check_readable(path: str, fields: Sequence[DataField]) -> None:
                 hint="select the other columns by name",
                 column=field.name,
                 feature=field.type.root,
-                path=path,
-            )
-        if is_blob_type(field.type) and field.type.root != "BLOB" and format_of(path) != BLOB_FORMAT:
-            raise UnsupportedFormat(
-                f"column {field.name!r} is {field.type.bare()} and has values beside the other columns, which are not read here",
-                hint="select the other columns by name",
-                column=field.name,
-                feature="blob-field",
                 path=path,
             )
 

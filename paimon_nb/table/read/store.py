@@ -313,14 +313,26 @@ class TableStore:
 
     @cached_property
     def inline_blobs(self) -> frozenset[str]:
-        """BLOB columns whose data files have references instead of the values."""
+        """BLOB columns whose data files have references instead of the values: with a primary key all of them."""
+        return self.referring_blobs | self.managed_blobs
+
+    @cached_property
+    def referring_blobs(self) -> frozenset[str]:
+        """BLOB columns that take only references: descriptors of files, or views of other tables."""
         inline = {n for o in opt.INLINE_BLOBS for n in self.options.names(o)}
         return frozenset(f.name for f in self.schema.fields if f.type.root == "BLOB" and f.name in inline)
+
+    @cached_property
+    def managed_blobs(self) -> frozenset[str]:
+        """BLOB columns of a table with a primary key whose values are in `.managed.blob` files."""
+        if not self.has_keys:
+            return frozenset()
+        return frozenset(f.name for f in self.schema.fields if is_blob_type(f.type)) - self.referring_blobs
 
     def check_writable_columns(self) -> None:
         """Raise UnsupportedFormat if the table has a column whose values cannot be written."""
         for column in self.schema.fields:
-            if is_opaque(column.type) or (is_blob_type(column.type) and not self.evolves_data):
+            if is_opaque(column.type) or (is_blob_type(column.type) and not self.evolves_data and not self.has_keys):
                 raise UnsupportedFormat(
                     f"{self.name}: rows cannot be written here, since column {column.name!r} is {column.type.bare()}",
                     hint="write the table with a newer Paimon, or ALTER TABLE ... DROP COLUMN",

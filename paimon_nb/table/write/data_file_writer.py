@@ -36,6 +36,7 @@ from paimon_nb.format.types.arrow_builders import to_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.table.read.split.inline_blobs import check_references
 from paimon_nb.table.read.store import POSTPONE_BUCKET, TableStore
+from paimon_nb.table.write.managed_blobs import managed_files_of, write_references
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -101,7 +102,7 @@ class RollingFileWriter:
                 self._open_file()
             assert self._writer is not None
             part = table.slice(start, _rows_before_check((target - self._writer.bytes_written) / row_bytes))
-            if self.store.inline_blobs:
+            if self.store.referring_blobs:
                 check_references(self.store, part)
             self._writer.write(self._file_columns(part))
             if self._index is not None:
@@ -210,7 +211,14 @@ class KeyValueFileWriter(RollingFileWriter):
         ]
         return pa.table([c for _, c in columns], names=[n for n, _ in columns])
 
+    def _close_file(self) -> None:
+        super()._close_file()
+        if self.store.managed_blobs:
+            reference = write_references(self.store.fs, self._path, self._managed_files)
+            self.done[-1] = replace(self.done[-1], extra_files=(*self.done[-1].extra_files, reference))
+
     def _reset_stats(self) -> None:
+        self._managed_files: set[str] = set()
         self._values, self._keys = value_stats(self.store, self.target), key_stats(self.store, self.target)
         self._rows = self._deletes = 0
         self._low: int | None = None
@@ -220,6 +228,8 @@ class KeyValueFileWriter(RollingFileWriter):
     def _collect_stats(self, part: pa.Table) -> None:
         self._values.add(part)
         self._keys.add(part)
+        if self.store.managed_blobs:
+            self._managed_files |= managed_files_of(part, self.store.managed_blobs)
         if not self._rows:
             self._first_key = self._serialized_key(part, 0)
         self._last_key = self._serialized_key(part, part.num_rows - 1)

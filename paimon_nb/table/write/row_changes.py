@@ -188,8 +188,9 @@ def _change_by_key(
                 count += rows.num_rows
                 writing.write(rows, from_numpy(np.full(rows.num_rows, kind, np.int8)))
 
+        source = as_stored(plan.store) if store.referring_blobs else plan.store
         for split in plan.splits:
-            for rows in iter_split(plan.store, split, list(store.schema.names), plan.predicate):
+            for rows in iter_split(source, split, list(store.schema.names), plan.predicate):
                 changed = rule(rows)
                 write_rows_of_kind(_updated_rows(rows, changed), UPDATED)
                 write_rows_of_kind(rows.filter(from_numpy(changed.deleted)), DELETED)

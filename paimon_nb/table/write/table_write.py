@@ -46,6 +46,7 @@ from paimon_nb.table.write.input_rows import (
     take_rows,
     with_defaults,
 )
+from paimon_nb.table.write.managed_blobs import ManagedBlobs
 from paimon_nb.table.write.publish.abort import abort_messages
 from paimon_nb.table.write.publish.attempt import manifest_format
 from paimon_nb.table.write.publish.changes import CommitMessage
@@ -87,11 +88,14 @@ class KeyBucketWriter:
         self._buffer: list[pa.Table] = []
         self.buffered = 0
         """Bytes of buffered rows."""
+        self._blobs = ManagedBlobs(store, target.partition, target.bucket) if store.managed_blobs else None
         self._log_input = write_changelog and str(store.options.get(opt.CHANGELOG_PRODUCER)) == "input"
 
     def write(self, rows: pa.Table, kinds: np.ndarray) -> None:
         """Add conformed rows with their kinds (int8 codes)."""
         count = rows.num_rows
+        if self._blobs is not None:
+            rows = self._blobs.with_descriptors(rows, kinds)
         numbers = np.arange(self.next_sequence, self.next_sequence + count, dtype=np.int64)
         self.next_sequence += count
         self.row_count += count
@@ -117,10 +121,14 @@ class KeyBucketWriter:
     def files(self) -> tuple[list[DataFile], list[DataFile]]:
         """Flush, then (new files, changelog files)."""
         self.flush()
+        if self._blobs is not None:
+            self._blobs.close()
         return self.new_files, self.changelog_files
 
     def abort(self) -> None:
         """Delete every file written so far."""
+        if self._blobs is not None:
+            self._blobs.abort()
         for file in [*self.new_files, *self.changelog_files]:
             for path in self.store.paths_of(self.target.partition, self.target.bucket, file):
                 self.store.fs.delete(path)

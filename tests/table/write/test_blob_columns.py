@@ -134,7 +134,7 @@ def test_the_bytes_of_a_file_are_those_of_java(wb):
         ("id INT, x BLOB", "'bucket' = '-1'", BadOptionValue, "row ids"),
         ("x BLOB", EVOLVES, BadOptionValue, "only BLOB columns"),
         ("id INT, x ARRAY<BLOB>", "'bucket' = '-1'", BadOptionValue, "row ids"),
-        ("id INT, x BLOB, PRIMARY KEY (id) NOT ENFORCED", "'bucket' = '1'", UnsupportedFormat, "'x' cannot be BLOB"),
+        ("id INT, x ROW<y BLOB>", EVOLVES, UnsupportedFormat, "'x' cannot be ROW<`y` BLOB>"),
     ],
 )
 def test_other_uses_of_blobs_are_refused_by_name(wb, columns, options, error, words):

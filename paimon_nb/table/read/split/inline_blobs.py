@@ -7,13 +7,21 @@ from __future__ import annotations
 
 import posixpath
 from collections import defaultdict
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 
-from paimon_nb.base.errors import ReadError, SchemaMismatch, UnsupportedFormat
+from paimon_nb.base.errors import MissingFile, OutsideWarehouse, ReadError, SchemaMismatch, UnsupportedFormat
 from paimon_nb.base.identifier import Identifier
-from paimon_nb.format.data.blob import BATCH_BYTES, BlobDescriptor, BlobView, read_blob
+from paimon_nb.format.data.blob import (
+    BATCH_BYTES,
+    MANAGED_SUFFIX,
+    BlobDescriptor,
+    BlobView,
+    map_blobs,
+    read_blob,
+)
 from paimon_nb.options import table as opt
 from paimon_nb.table.read.store import TableStore
 
@@ -39,7 +47,7 @@ def as_stored(store: TableStore) -> TableStore:
 def check_references(store: TableStore, rows: pa.Table) -> None:
     """Raise SchemaMismatch if rows to write have values where the table's files have references."""
     views = store.options.names(opt.BLOB_VIEW_FIELD)
-    for name in sorted(store.inline_blobs & set(rows.column_names)):
+    for name in sorted(store.referring_blobs & set(rows.column_names)):
         parse = BlobView.parse if name in views else BlobDescriptor.parse_stored
         for row, value in enumerate(rows.column(name).to_pylist()):
             try:
@@ -67,7 +75,7 @@ def with_referenced_values(
     Raises:
         MissingFile, OutsideWarehouse: a value cannot be read. ReadError: a value is no reference, or its row is gone.
     """
-    names = [f.name for f in fields if f.type.root == "BLOB"]
+    names = [f.name for f in fields if f.type.root == "BLOB" or f.name in store.inline_blobs]
     if not names or not rows.num_rows:
         yield rows
         return
@@ -83,17 +91,39 @@ def with_referenced_values(
             yield part
             begin, size = i, 0
         if i < rows.num_rows:
-            size += sum(f.length for n in names if isinstance(f := locations[n][i], BlobDescriptor) and f.length > 0)
+            size += sum(_bytes_of(locations[n][i]) for n in names)
 
 
-def _value(store: TableStore, found: BlobDescriptor | bytes | None) -> bytes | None:
-    return read_blob(store.fs, found) if isinstance(found, BlobDescriptor) else found
+def _bytes_of(found: Any) -> int:
+    sizes: list[int] = []
+    map_blobs(found, lambda f: sizes.append(f.length) if isinstance(f, BlobDescriptor) and f.length > 0 else None)
+    return sum(sizes)
 
 
-def _locations(
-    store: TableStore, column: str, values: Sequence[bytes | None], read_values: ReadValues
-) -> list[BlobDescriptor | bytes | None]:
-    """The descriptor of each value that is to be read; bytes that are returned as they are."""
+def _value(store: TableStore, found: Any) -> Any:
+    return map_blobs(found, lambda f: _read(store, f) if isinstance(f, BlobDescriptor) else f)
+
+
+def _read(store: TableStore, place: BlobDescriptor) -> bytes:
+    """The value at a place; a file of the table itself is looked for where the table is now, if it was renamed."""
+    try:
+        return read_blob(store.fs, place)
+    except (MissingFile, OutsideWarehouse):
+        if not place.uri.endswith(MANAGED_SUFFIX):
+            raise
+        now = managed_path(store, place.uri)
+        if now == place.uri or not store.fs.exists(now):
+            raise
+        return read_blob(store.fs, replace(place, uri=now))
+
+
+def managed_path(store: TableStore, uri: str) -> str:
+    """The path of a `.managed.blob` file in the directory where the table is now."""
+    return "/".join((store.data_root, *uri.split("/")[-2 - len(store.schema.partition_keys) :]))
+
+
+def _locations(store: TableStore, column: str, values: Sequence[Any], read_values: ReadValues) -> list[Any]:
+    """The descriptor of each value that is to be read, also inside arrays and maps; bytes that are returned as they are."""
     descriptors = store.options.get(opt.BLOB_AS_DESCRIPTOR)
     if column in store.options.names(opt.BLOB_VIEW_FIELD):
         if not store.options.get(opt.BLOB_VIEW_RESOLVE_ENABLED):
@@ -101,7 +131,7 @@ def _locations(
         values = _descriptors_of_views(store, column, values, read_values)
     if descriptors:
         return list(values)
-    return [None if v is None else _parsed(store, column, v, BlobDescriptor.parse_stored) for v in values]
+    return [map_blobs(v, lambda d: _parsed(store, column, d, BlobDescriptor.parse_stored)) for v in values]
 
 
 def _parsed(store: TableStore, column: str, value: bytes, parse: Callable[[bytes], Reference]) -> Reference:

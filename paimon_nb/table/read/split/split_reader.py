@@ -204,11 +204,30 @@ def _read_on_branch(
             if not kinds and not split.changes and VALUE_KIND in rows.column_names:
                 # Changes are emitted one by one: Java too returns -U and -D rows of an increment.
                 rows = without_retracts(rows)
-            rows = filter_rows(predicate, rows, fields)
             some = True
-            yield rows.select([*names, VALUE_KIND] if kinds else names)
+            result = [*names, VALUE_KIND] if kinds else names
+            for part in _with_key_table_blobs(store, rows, fields, predicate, whole=piece_bytes is None):
+                yield part.select(result)
         if not some:
             yield empty_table([*(store.schema.field(n) for n in names), *([KIND_FIELD] if kinds else [])])
+
+
+def _with_key_table_blobs(
+    store: TableStore, rows: pa.Table, fields: tuple[DataField, ...], predicate: Predicate | None, *, whole: bool
+) -> Iterator[pa.Table]:
+    """The selected rows; with a primary key only these, after the merge, get the values that their BLOB columns refer to."""
+    named = tuple(f for f in fields if f.name in store.inline_blobs) if store.has_keys else ()
+    if not named:
+        yield filter_rows(predicate, rows, fields)
+        return
+    views_first = predicate is not None and bool(predicate.columns() & store.referring_blobs)
+    if not views_first:
+        rows = filter_rows(predicate, rows, fields)
+    parts = with_referenced_values(store, rows, named, _values_at_row_ids)
+    if whole:
+        parts = iter([pa.concat_tables(parts)])
+    for part in parts:
+        yield filter_rows(predicate, part, fields) if views_first else part
 
 
 def _rows_of_split(files: SplitFiles, split: Split, fields: tuple[DataField, ...], kinds: bool) -> Iterator[pa.Table]:
@@ -564,7 +583,7 @@ class SplitFiles:
 
     def _with_values(self, file: DataFile, rows: pa.Table, fields: tuple[DataField, ...]) -> Iterator[pa.Table]:
         """The rows with the values that BLOB columns refer to. The values of `.blob` files are read already."""
-        if all(f.type.root != "BLOB" for f in fields) or file.file_name.endswith(".blob"):
+        if self.store.has_keys or all(f.type.root != "BLOB" for f in fields) or file.file_name.endswith(".blob"):
             yield rows
         else:
             yield from with_referenced_values(self.store, rows, fields, _values_at_row_ids)

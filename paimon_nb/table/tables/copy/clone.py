@@ -12,6 +12,7 @@ from paimon_nb.base.errors import SchemaMismatch
 from paimon_nb.format.schema import TableSchema, create_schema
 from paimon_nb.options import table as opt
 from paimon_nb.table.read import plan_scan, read_split
+from paimon_nb.table.read.split.inline_blobs import as_stored
 from paimon_nb.table.tables.copy.copy import retry_on_expiry
 from paimon_nb.table.write import TableWrite
 from paimon_nb.table.write.commit import TableCommit
@@ -94,7 +95,7 @@ def _clone_rows(
     with TableWrite(target, overwrite=True) as writing:
         for split in plan.splits:
             if keep_partition is None or keep_partition(split.partition):
-                rows = read_split(plan.store, split, names)
+                rows = read_split(as_stored(plan.store), split, names)
                 count += rows.num_rows
                 writing.write(rows)
         if not count:

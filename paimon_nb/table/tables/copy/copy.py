@@ -54,7 +54,12 @@ def check_same_layout(source: TableStore, target: TableStore) -> None:
 
 
 def refuse_tracked(source: TableStore) -> None:
-    """Row ids of row-tracking tables are unique per table; those of two tables would collide."""
+    """Row ids of row-tracking tables are unique per table; those of two tables would collide. Managed blobs stay in their table, too."""
+    if source.managed_blobs:
+        raise UnsupportedOperation(
+            f"{source.name} has BLOB columns: its rows refer to files in the directory of this table",
+            hint="CALL sys.clone rewrites the rows; CALL sys.copy_files copies the whole table",
+        )
     if source.options.get(opt.ROW_TRACKING_ENABLED):
         raise UnsupportedOperation(
             f"{source.name} has 'row-tracking.enabled': its files contain row ids of this table",

@@ -19,14 +19,17 @@ from paimon_nb.format.manifest import (
 )
 from paimon_nb.options import table as opt
 from paimon_nb.table.read.live_files import live_entries
+from paimon_nb.table.read.split.inline_blobs import managed_path
 from paimon_nb.table.tables.copy.copy import copy_file, retry_on_expiry
 from paimon_nb.table.write.maintenance.reachable import changelog_entries, index_files, list_names
+from paimon_nb.table.write.managed_blobs import REFERENCE_SUFFIX, read_references
 from paimon_nb.table.write.publish.attempt import manifest_format
 from paimon_nb.table.write.publish.publisher import notify_partitions_added
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
+    from paimon_nb.format.manifest import ManifestEntry
     from paimon_nb.format.snapshot import Snapshot
     from paimon_nb.table.read.store import TableStore
 
@@ -129,12 +132,25 @@ def _files_of_snapshot(source: TableStore, target: TableStore, snapshot: Snapsho
             target.paths_of(entry.partition, entry.bucket, replace(entry.file, external_path=None)),
             strict=True,
         )
+    yield from _managed_blob_files(source, target, entries)
     for index in index_files(source, snapshot):
         yield source.index_path(index), target.index_path(replace(index, external_path=None))
     if snapshot.statistics:
         yield source.statistics_path(snapshot.statistics), target.statistics_path(snapshot.statistics)
     for name in list_names(snapshot):
         yield source.manifest_path(name), target.manifest_path(name)
+
+
+def _managed_blob_files(source: TableStore, target: TableStore, entries: Iterable[ManifestEntry]) -> set[Pair]:
+    """The `.managed.blob` files that the rows of these files refer to."""
+    found: set[Pair] = set()
+    if source.managed_blobs:
+        for entry in entries:
+            for extra in source.extra_paths(entry.partition, entry.bucket, entry.file):
+                if extra.endswith(REFERENCE_SUFFIX):
+                    paths = read_references(source.fs, extra)
+                    found |= {(managed_path(source, path), managed_path(target, path)) for path in paths}
+    return found
 
 
 def _manifest_names(source: TableStore, snapshot: Snapshot) -> list[str]:

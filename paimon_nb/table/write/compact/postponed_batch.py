@@ -23,6 +23,7 @@ from paimon_nb.options import table as opt
 from paimon_nb.table.read import all_levels, plan_scan, read_split
 from paimon_nb.table.read.live_files import LIVE_FILES
 from paimon_nb.table.read.plan.snapshot_scan import written_order
+from paimon_nb.table.read.split.inline_blobs import as_stored
 from paimon_nb.table.read.store import POSTPONE_BUCKET, TableStore
 from paimon_nb.table.write.bucket_compact.sorted_run_reader import file_rows
 from paimon_nb.table.write.input_rows import one_chunk, split_by_bucket, take_rows
@@ -169,7 +170,7 @@ def _rescale_real_buckets(store: TableStore, counts: Mapping[bytes, int]) -> tup
             with TableWrite(_with_count(store, count), overwrite=True) as writing:
                 for part in plan.splits:
                     if counts.get(part.partition) == count:
-                        writing.write(read_split(plan.store, part))
+                        writing.write(read_split(as_stored(plan.store), part))
                 messages += writing.prepare_commit()
     except BaseException:
         abort_messages(store, messages)

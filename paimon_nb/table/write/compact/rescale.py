@@ -13,6 +13,7 @@ from paimon_nb.options import table as opt
 from paimon_nb.options.support import Access
 from paimon_nb.table.read import plan_scan, read_split
 from paimon_nb.table.read.live_files import live_entries
+from paimon_nb.table.read.split.inline_blobs import as_stored
 from paimon_nb.table.read.store import POSTPONE_BUCKET, TableStore
 from paimon_nb.table.write import TableWrite
 from paimon_nb.table.write.compact.compact import refuse_level0_rows
@@ -72,6 +73,6 @@ def rescale(
     with TableWrite(target, overwrite=True, compact=False) as writing:
         for split in plan.splits:
             if partitions is None or partitions(split.partition):
-                writing.write(read_split(plan.store, split))
+                writing.write(read_split(as_stored(plan.store), split))
         messages = writing.prepare_commit()
     return target, [replace(m, base_snapshot=read) for m in messages], scope

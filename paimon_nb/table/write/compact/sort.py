@@ -16,6 +16,7 @@ from paimon_nb.options.support import Access
 from paimon_nb.table.read import read_split
 from paimon_nb.table.read.live_files import index_entries, live_entries
 from paimon_nb.table.read.plan.snapshot_scan import plan_snapshot, visible_levels
+from paimon_nb.table.read.split.inline_blobs import as_stored
 from paimon_nb.table.write.bucket_compact.append import append_rows, in_arrival_order
 from paimon_nb.table.write.bucket_compact.deletion_vectors import BucketVectors
 from paimon_nb.table.write.cluster import Order, sorted_rows
@@ -108,7 +109,7 @@ def _sort_primary_key_partition(store: TableStore, task: SortTask, order: Order)
     from paimon_nb.table.write import TableWrite  # it knows the vectors of this table
 
     plan = plan_snapshot(store, store.snapshots.get(task.base_snapshot))
-    merged = (read_split(plan.store, split) for split in plan.splits if split.partition == task.partition)
+    merged = (read_split(as_stored(plan.store), split) for split in plan.splits if split.partition == task.partition)
     with TableWrite(store, overwrite=True, compact=visible_levels(store) is not None) as writing:
         for table in sorted_rows(store, order, merged):
             writing.write(table)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from paimon_nb.base import clock
 from paimon_nb.base.errors import AccessDenied, NotWritable, StoreError
 from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.format.data.blob import MANAGED_SUFFIX
 from paimon_nb.table.write.maintenance.reachable import Reachable, reachable_from_all_branches
 
 if TYPE_CHECKING:
@@ -110,4 +111,5 @@ def _data_file_candidates(store: TableStore, folder: str, partition_levels: int)
         if partition_levels and "=" in status.name:
             yield from _data_file_candidates(store, status.path, partition_levels - 1)
         elif not partition_levels and status.name.startswith("bucket-"):
-            yield from (s for s in store.fs.list(status.path) if not s.is_dir)
+            # Rows of any snapshot may refer to managed blobs, which no manifest lists. As in Java, they stay.
+            yield from (s for s in store.fs.list(status.path) if not s.is_dir and not s.name.endswith(MANAGED_SUFFIX))
