@@ -47,11 +47,13 @@ def check_blobs_with_keys(schema: TableSchema, options: TableOptions, managed: S
             f"BLOB column {managed[0]!r} needs changelog-producer 'none'",
             "remove the option",
         )
-    for option in (opt.DATA_FILE_EXTERNAL_PATHS, opt.PK_CLUSTERING_OVERRIDE):
-        if options.has(option) and options.get(option):
-            raise _refused(
-                option.key, f"a table with BLOB column {managed[0]!r} does not support it", "remove the option"
-            )
+    unsupported = {
+        opt.DATA_FILE_EXTERNAL_PATHS.key: options.get(opt.DATA_FILE_EXTERNAL_PATHS),
+        opt.PK_CLUSTERING_OVERRIDE.key: options.get(opt.PK_CLUSTERING_OVERRIDE),
+    }
+    for key, value in unsupported.items():
+        if value:
+            raise _refused(key, f"a table with BLOB column {managed[0]!r} does not support it", "remove the option")
     _check_aggregates(options, managed)
 
 

@@ -67,6 +67,7 @@ class Target:
         from paimon_nb.spark.scan.metadata_columns import add_metadata_columns, with_metadata_columns
         from paimon_nb.spark.scan.table_scan import read_table
         from paimon_nb.sql.grammar.query import ROW_TRACKING_COLUMNS
+        from paimon_nb.table.read.split.inline_blobs import AS_STORED
         from paimon_nb.table.write.row_rewrite import check_compacted
 
         assert self.statement.target is not None
@@ -74,10 +75,11 @@ class Target:
         filter = self.statement.target.filter
         metadata = [p for p in self.statement.target.metadata_columns if p not in ROW_TRACKING_COLUMNS]
         merged = self.table.store.has_keys and not located
-        if merged and metadata:
-            return self._with_chars(with_metadata_columns(spark, self.table, filter, metadata)), None
-        if merged:
-            return self._with_chars(read_table(spark, self.table, filter=filter)), None
+        if merged:  # whole rows are written again: BLOB columns that take only references keep theirs
+            table = self.table.copy(AS_STORED) if self.table.store.referring_blobs else self.table
+            if metadata:
+                return self._with_chars(with_metadata_columns(spark, table, filter, metadata)), None
+            return self._with_chars(read_table(spark, table, filter=filter)), None
         source = locate_rows(spark, self.table, filter)
         if located:
             check_compacted(source.plan)

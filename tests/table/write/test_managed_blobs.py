@@ -156,7 +156,9 @@ def test_a_renamed_and_a_copied_table_have_their_values(wb, tmp_path):
     wb.run("ALTER TABLE t RENAME TO u")
     assert rows(wb.table("u")) == [row(1, b"one")]
     other = paimon_nb.connect(str(tmp_path / "other"))
-    call = "CALL sys.copy_files(database => 'default', `table` => 'u', target_database => 'default', target_table => 'u'"
+    call = (
+        "CALL sys.copy_files(database => 'default', `table` => 'u', target_database => 'default', target_table => 'u'"
+    )
     wb.run(f"{call}, target_warehouse => '{tmp_path}/other')")
     wb.run("DROP TABLE u")
     assert rows(other.table("u")) == [row(1, b"one")]
