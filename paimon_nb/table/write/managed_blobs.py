@@ -54,8 +54,8 @@ class ManagedBlobs:
         for name, pack in self._packs.items():
             values = rows.column(name).to_pylist()
             new = [
-                None if value is None or gone else map_blobs(value, pack.add)
-                for value, gone in zip(values, retracted.tolist(), strict=True)
+                None if value is None or is_retracted else map_blobs(value, pack.add)
+                for value, is_retracted in zip(values, retracted.tolist(), strict=True)
             ]
             at = rows.schema.get_field_index(name)
             rows = rows.set_column(at, rows.schema.field(at), pa.array(new, rows.schema.field(at).type))

@@ -23,12 +23,14 @@ from paimon_nb.format.data.blob import (
     read_blob,
 )
 from paimon_nb.options import table as opt
+from paimon_nb.table.read.predicate.evaluate import filter_rows
 from paimon_nb.table.read.store import TableStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from paimon_nb.format.types import DataField
+    from paimon_nb.table.read.predicate.model import Predicate
 
     ReadValues = Callable[[TableStore, DataField, Sequence[int]], dict[int, bytes | None]]
     """Values of a column by row id: of those of the given rows that exist."""
@@ -94,6 +96,32 @@ def with_referenced_values(
             size += sum(_bytes_of(locations[n][i]) for n in names)
 
 
+def selected_rows(
+    store: TableStore,
+    rows: pa.Table,
+    fields: Sequence[DataField],
+    predicate: Predicate | None,
+    read_values: ReadValues,
+    *,
+    whole: bool,
+) -> Iterator[pa.Table]:
+    """The rows that match; with a primary key only these, after the merge, get the values that their BLOB columns refer to.
+
+    Args:
+        whole: return one table.
+    """
+    named = [f for f in fields if f.name in store.inline_blobs] if store.has_keys else []
+    if not named:
+        yield filter_rows(predicate, rows, fields)
+        return
+    views_first = predicate is not None and bool(predicate.columns() & store.referring_blobs)
+    if not views_first:
+        rows = filter_rows(predicate, rows, fields)
+    parts = with_referenced_values(store, rows, named, read_values)
+    for part in iter([pa.concat_tables(parts)]) if whole else parts:
+        yield filter_rows(predicate, part, fields) if views_first else part
+
+
 def _bytes_of(found: Any) -> int:
     sizes: list[int] = []
     map_blobs(found, lambda f: sizes.append(f.length) if isinstance(f, BlobDescriptor) and f.length > 0 else None)
@@ -104,17 +132,17 @@ def _value(store: TableStore, found: Any) -> Any:
     return map_blobs(found, lambda f: _read(store, f) if isinstance(f, BlobDescriptor) else f)
 
 
-def _read(store: TableStore, place: BlobDescriptor) -> bytes:
-    """The value at a place; a file of the table itself is looked for where the table is now, if it was renamed."""
+def _read(store: TableStore, location: BlobDescriptor) -> bytes:
+    """The value at a location; a file of the table itself is looked for where the table is now, if it was renamed."""
     try:
-        return read_blob(store.fs, place)
+        return read_blob(store.fs, location)
     except (MissingFile, OutsideWarehouse):
-        if not place.uri.endswith(MANAGED_SUFFIX):
+        if not location.uri.endswith(MANAGED_SUFFIX):
             raise
-        now = managed_path(store, place.uri)
-        if now == place.uri or not store.fs.exists(now):
+        now = managed_path(store, location.uri)
+        if now == location.uri or not store.fs.exists(now):
             raise
-        return read_blob(store.fs, replace(place, uri=now))
+        return read_blob(store.fs, replace(location, uri=now))
 
 
 def managed_path(store: TableStore, uri: str) -> str:

@@ -52,12 +52,12 @@ from paimon_nb.table.read.data_evolution import (
 from paimon_nb.table.read.migrated_files import fields_in_file, with_partition_columns
 from paimon_nb.table.read.plan.planner import plan_scan
 from paimon_nb.table.read.plan.time_travel import translate_missing_files
-from paimon_nb.table.read.predicate.evaluate import filter_on_file_columns, filter_rows
+from paimon_nb.table.read.predicate.evaluate import filter_on_file_columns
 from paimon_nb.table.read.predicate.model import conjuncts_on
 from paimon_nb.table.read.split.blob_versions import newest_blobs
 from paimon_nb.table.read.split.bucket_diff import diff_states
 from paimon_nb.table.read.split.decoded_size import UNPACKED, bytes_per_row, split_bytes
-from paimon_nb.table.read.split.inline_blobs import with_referenced_values
+from paimon_nb.table.read.split.inline_blobs import selected_rows, with_referenced_values
 from paimon_nb.table.read.split.unreadable_files import readable_rows
 from paimon_nb.table.read.store import POSTPONE_BUCKET, TableStore, map_in_threads
 
@@ -206,28 +206,10 @@ def _read_on_branch(
                 rows = without_retracts(rows)
             some = True
             result = [*names, VALUE_KIND] if kinds else names
-            for part in _with_key_table_blobs(store, rows, fields, predicate, whole=piece_bytes is None):
+            for part in selected_rows(store, rows, fields, predicate, _values_at_row_ids, whole=piece_bytes is None):
                 yield part.select(result)
         if not some:
             yield empty_table([*(store.schema.field(n) for n in names), *([KIND_FIELD] if kinds else [])])
-
-
-def _with_key_table_blobs(
-    store: TableStore, rows: pa.Table, fields: tuple[DataField, ...], predicate: Predicate | None, *, whole: bool
-) -> Iterator[pa.Table]:
-    """The selected rows; with a primary key only these, after the merge, get the values that their BLOB columns refer to."""
-    named = tuple(f for f in fields if f.name in store.inline_blobs) if store.has_keys else ()
-    if not named:
-        yield filter_rows(predicate, rows, fields)
-        return
-    views_first = predicate is not None and bool(predicate.columns() & store.referring_blobs)
-    if not views_first:
-        rows = filter_rows(predicate, rows, fields)
-    parts = with_referenced_values(store, rows, named, _values_at_row_ids)
-    if whole:
-        parts = iter([pa.concat_tables(parts)])
-    for part in parts:
-        yield filter_rows(predicate, part, fields) if views_first else part
 
 
 def _rows_of_split(files: SplitFiles, split: Split, fields: tuple[DataField, ...], kinds: bool) -> Iterator[pa.Table]:
