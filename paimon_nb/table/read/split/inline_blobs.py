@@ -105,15 +105,12 @@ def selected_rows(
     *,
     whole: bool,
 ) -> Iterator[pa.Table]:
-    """The rows that match; with a primary key only these, after the merge, get the values that their BLOB columns refer to.
+    """The rows of a key table that match: only these, after the merge, get the values that their BLOB columns refer to.
 
     Args:
         whole: return one table.
     """
-    named = [f for f in fields if f.name in store.inline_blobs] if store.has_keys else []
-    if not named:
-        yield filter_rows(predicate, rows, fields)
-        return
+    named = [f for f in fields if f.name in store.inline_blobs]
     views_first = predicate is not None and bool(predicate.columns() & store.referring_blobs)
     if not views_first:
         rows = filter_rows(predicate, rows, fields)

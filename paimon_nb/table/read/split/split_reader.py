@@ -52,7 +52,7 @@ from paimon_nb.table.read.data_evolution import (
 from paimon_nb.table.read.migrated_files import fields_in_file, with_partition_columns
 from paimon_nb.table.read.plan.planner import plan_scan
 from paimon_nb.table.read.plan.time_travel import translate_missing_files
-from paimon_nb.table.read.predicate.evaluate import filter_on_file_columns
+from paimon_nb.table.read.predicate.evaluate import filter_on_file_columns, filter_rows
 from paimon_nb.table.read.predicate.model import conjuncts_on
 from paimon_nb.table.read.split.blob_versions import newest_blobs
 from paimon_nb.table.read.split.bucket_diff import diff_states
@@ -200,12 +200,16 @@ def _read_on_branch(
             found = [*pieces]
             pieces = iter([pa.concat_tables(found)] if found else [])
         some = False
+        referring = store.has_keys and [f for f in fields if f.name in store.inline_blobs]
         for rows in pieces:
             if not kinds and not split.changes and VALUE_KIND in rows.column_names:
                 # Changes are emitted one by one: Java too returns -U and -D rows of an increment.
                 rows = without_retracts(rows)
             some = True
             result = [*names, VALUE_KIND] if kinds else names
+            if not referring:
+                yield filter_rows(predicate, rows, fields).select(result)
+                continue
             for part in selected_rows(store, rows, fields, predicate, _values_at_row_ids, whole=piece_bytes is None):
                 yield part.select(result)
         if not some:
