@@ -24,6 +24,7 @@ from paimon_nb.incremental.operators import (
 )
 from paimon_nb.incremental.shared import Built, Shared
 from paimon_nb.incremental.subqueries import Subqueries
+from paimon_nb.incremental.window_scope import WindowScope
 from paimon_nb.session.query.local.answer import check_written
 from paimon_nb.session.query.local.expressions import Context, Expressions, has_aggregate, has_window
 from paimon_nb.session.query.local.grouping import group_keys
@@ -312,7 +313,7 @@ class Builder:
         relation: Relation,
         windows: Mapping[str, syntax.Window],
     ) -> Built:
-        scope = Expressions(context, relation.resolve, windows=windows)
+        scope = WindowScope(context, relation.resolve, windows=windows)
         rows = Expressions(context, relation.resolve)
         named = self._select_list(node.items, scope, relation)
         partitions: list[tuple[str, ...]] = []

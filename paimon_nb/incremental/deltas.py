@@ -11,8 +11,14 @@ from typing import TYPE_CHECKING
 from paimon_nb.format.manifest import ADD
 from paimon_nb.incremental.operators import WEIGHT
 from paimon_nb.options import table as opt
-from paimon_nb.table.read.live_files import read_changes
-from paimon_nb.table.read.plan.snapshot_scan import visible_levels
+from paimon_nb.table.read.live_files import live_entries, read_changes
+from paimon_nb.table.read.plan.scan_report import ScanReport
+from paimon_nb.table.read.plan.snapshot_scan import (
+    Split,
+    deletion_vectors_of,
+    deletion_vectors_of_files,
+    visible_levels,
+)
 from paimon_nb.table.read.predicate.model import And, Compare, In
 from paimon_nb.table.read.store import POSTPONE_BUCKET
 
@@ -21,6 +27,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from paimon_nb.format.manifest import ManifestEntry
     from paimon_nb.format.snapshot import Snapshot
     from paimon_nb.table.read import Predicate
     from paimon_nb.table.tables.table import Table
@@ -58,8 +65,8 @@ def change_between(table: Table, start: Snapshot | None, end: Snapshot | None, c
     if not table.primary_keys:
         if all(s.commit_kind == "COMPACT" or _only_adds(table, s) for s in between):
             return signed(_appended(table, start, end, columns), 1)
-        return _both_states(table, start, end, columns)
-    if _must_compare(table) or any(s.commit_kind == "OVERWRITE" for s in between):
+        return _changed_files(table, start, end, columns)
+    if _must_compare(table):
         return _both_states(table, start, end, columns)
     keys = _touched_keys(table, between)
     if keys is None or keys.num_rows > _MAX_KEYS:
@@ -155,18 +162,53 @@ def _must_compare(table: Table) -> bool:
 
 
 def _touched_keys(table: Table, between: Sequence[Snapshot]) -> pa.Table | None:
-    """The keys of the rows that were written after a snapshot; None: too many."""
+    """The keys of the rows that were written after a snapshot, or overwritten; None: too many."""
     import pyarrow as pa
 
-    from paimon_nb.table.read import read_plan
-    from paimon_nb.table.read.plan.incremental import plan_changes_of_snapshots
-
-    appended = [s for s in between if s.commit_kind == "APPEND"]
-    keys = list(table.primary_keys)
-    if not appended:
-        return _empty(table, keys)
-    if sum(s.delta_record_count or 0 for s in appended) > 50 * _MAX_KEYS:
+    store, keys = table.store, list(table.primary_keys)
+    entries: list[ManifestEntry] = []
+    for snapshot in between:
+        if snapshot.commit_kind in ("APPEND", "OVERWRITE"):
+            entries += read_changes(store, snapshot.delta_manifest_list).entries
+    if sum(e.file.row_count for e in entries) > 50 * _MAX_KEYS:
         return None
-    plan = plan_changes_of_snapshots(table.store, appended, "delta", None)
-    rows = read_plan(plan, keys, kinds=True).select(keys)
-    return pa.table(rows.group_by(keys).aggregate([]))
+    # Rows of changes are read as they are stored, none of them merged with another.
+    splits = [
+        Split(between[-1].id, e.partition, e.bucket, e.total_buckets, (e.file,), None, False, True) for e in entries
+    ]
+    rows = _read(table, between[-1], splits, keys)
+    return pa.table(rows.group_by(keys).aggregate([])) if rows.num_rows else rows
+
+
+def _changed_files(table: Table, start: Snapshot, end: Snapshot, columns: Sequence[str]) -> pa.Table:
+    """An append table: the rows of the files, or deletion vectors, that only one of the states has. Those that a compaction moved cancel out."""
+    import pyarrow as pa
+
+    store = table.store
+    if store.evolves_data:
+        return _both_states(table, start, end, columns)
+    states = []
+    for snapshot in (start, end):
+        vectors = deletion_vectors_of(store, snapshot)
+        files = {}
+        for e in live_entries(store, snapshot):
+            found = deletion_vectors_of_files(vectors, e.partition, [e.file])
+            split = Split(snapshot.id, e.partition, e.bucket, e.total_buckets, (e.file,), found, True)
+            files[e.identity, tuple((found or {}).items())] = split
+        states.append(files)
+    parts = []
+    for at, (snapshot, weight) in enumerate(((start, -1), (end, 1))):
+        splits = [split for key, split in states[at].items() if key not in states[1 - at]]
+        parts.append(signed(_read(table, snapshot, splits, list(columns)), weight))
+    return pa.concat_tables(parts)
+
+
+def _read(table: Table, snapshot: Snapshot, splits: Sequence[Split], columns: Sequence[str]) -> pa.Table:
+    from paimon_nb.table.read import read_plan
+    from paimon_nb.table.read.plan.snapshot_scan import ScanPlan
+
+    if not splits:
+        return _empty(table, columns)
+    names = list(columns) or [table.schema.names[0]]
+    plan = ScanPlan(table.store, snapshot, tuple(splits), ScanReport(), None)
+    return read_plan(plan, names).select(list(columns))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
+import threading
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.lazy_dataclass import dataclass
@@ -31,17 +33,30 @@ class Relation:
     count: int
 
 
+@dataclass(slots=True)
+class _Idle:
+    """A connection that no refresh uses, and the folder of what does not fit into memory."""
+
+    connection: Any
+    folder: tempfile.TemporaryDirectory[str]
+    process: int
+
+
+_idle: list[_Idle] = []
+"""A new connection starts threads: a third of the cost of a small refresh."""
+_lock = threading.Lock()
+_MAX_IDLE = 2
+
+
 class Engine:
     """A connection, and the tables made in it. A context manager: they end with it."""
 
     def __init__(self) -> None:
-        import duckdb
-
-        self._folder = tempfile.TemporaryDirectory(prefix="paimon-nb-engine-", ignore_cleanup_errors=True)
-        self._connection = duckdb.connect(":memory:", config=settings(self._folder.name))
-        self._connection.execute("SET enable_progress_bar = false")
-        self._connection.execute("SET disabled_optimizers = 'top_n'")
+        self._own = _take_idle() or _connect()
+        self._connection = self._own.connection
         self._number = 0
+        self._registered: list[str] = []
+        self._tables: list[str] = []
 
     def __enter__(self) -> Engine:
         return self
@@ -49,19 +64,30 @@ class Engine:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if error is None:
+            for name in self._tables:
+                self._connection.execute(f"DROP TABLE {name}")
+            for name in self._registered:
+                self._connection.unregister(name)
+            with _lock:
+                if len(_idle) < _MAX_IDLE:
+                    _idle.append(self._own)
+                    return
         self._connection.close()
-        self._folder.cleanup()
+        self._own.folder.cleanup()
 
     def table(self, sql: str) -> Relation:
         """A table of a query's rows. Raises NotLocal: the engine raised an error, which Spark may raise, too."""
         name = self._new_name()
         found = self._run(lambda: self._connection.execute(f"CREATE TEMP TABLE {name} AS {sql}").fetchone())
+        self._tables.append(name)
         return Relation(name, int(found[0]) if found else 0)
 
     def arrow(self, rows: pa.Table) -> str:
         """The name of Arrow rows in queries."""
         name = self._new_name()
         self._connection.register(name, rows)
+        self._registered.append(name)
         return name
 
     def rows(self, sql: str) -> pa.Table:
@@ -93,3 +119,23 @@ class Engine:
             return work()
         except duckdb.Error as error:
             raise NotLocal(f"the engine stopped: {str(error).splitlines()[0]}") from error
+
+
+def _take_idle() -> _Idle | None:
+    """A connection of this process that is not in use."""
+    with _lock:
+        while _idle:
+            found = _idle.pop()
+            if found.process == os.getpid():
+                return found
+    return None
+
+
+def _connect() -> _Idle:
+    import duckdb
+
+    folder = tempfile.TemporaryDirectory(prefix="paimon-nb-engine-", ignore_cleanup_errors=True)
+    connection = duckdb.connect(":memory:", config=settings(folder.name))
+    connection.execute("SET enable_progress_bar = false")
+    connection.execute("SET disabled_optimizers = 'top_n'")
+    return _Idle(connection, folder, os.getpid())
