@@ -6,7 +6,8 @@ from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.notebook.grid.texts import value_text
+from paimon_nb.notebook.grid.texts import display_texts, value_text
+from paimon_nb.notebook.grid.types import is_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,6 +51,8 @@ class Rows:
         self.notes = result.notes
         self.facts: tuple[str, ...] = ()
         """What the read took, for the footer: time, snapshot, files, engine."""
+        self.statement = ""
+        """The query as a cell, for a cell that reads the same rows; '' if it is not known."""
         self.footer = ""
         """What a statement took, below its result in a notebook that runs; '' in stored ones, which do not depend on timing."""
         self.as_table = False
@@ -179,10 +182,8 @@ class Preview:
 
 def display_cells(table: pa.Table) -> tuple[list[str], list[list[str | None]]]:
     """Column names and cell texts, truncated for display."""
-    from paimon_nb.format.data import python_values
-
     names = table.column_names[:MAX_COLUMNS]
-    columns = [[value_text(v) for v in python_values(table.column(i))] for i in range(len(names))]
+    columns = [display_texts(table.column(i)) for i in range(len(names))]
     return names, [list(row) for row in zip(*columns, strict=True)]
 
 
@@ -218,13 +219,6 @@ def _escaped_and_cut(value: str | None) -> str:
         return "NULL"
     flat = value.replace("\r", "\\r").replace("\n", "\\n").replace("\t", "\\t")
     return flat if len(flat) <= 60 else flat[:59] + "…"
-
-
-def is_number(t: Any) -> bool:
-    """Whether columns of this Arrow type are right-aligned."""
-    import pyarrow as pa
-
-    return bool(pa.types.is_integer(t) or pa.types.is_floating(t) or pa.types.is_decimal(t))
 
 
 def tip(text: str) -> str:

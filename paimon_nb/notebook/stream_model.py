@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter, deque
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.notebook.display import MAX_COLUMNS, is_number
-from paimon_nb.notebook.grid.texts import value_text
+from paimon_nb.notebook.display import MAX_COLUMNS
+from paimon_nb.notebook.grid.texts import display_values, value_text
+from paimon_nb.notebook.grid.types import is_number
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -67,8 +68,6 @@ class LiveRows:
         Args:
             changes: kinds ('+I' ...) in the first column, then the query's columns.
         """
-        from paimon_nb.format.data import python_values
-
         kinds = changes.column(0)
         for kind in kinds.value_counts().to_pylist():
             self.counts[kind["values"]] += kind["counts"]
@@ -76,7 +75,7 @@ class LiveRows:
         names = last.column_names[1 : MAX_COLUMNS + 1]
         self.columns, self.left_out = names, changes.num_columns - 1 - len(names)
         self.numeric = [is_number(last.schema.field(i + 1).type) for i in range(len(names))]
-        columns = [[_short_cell(v) for v in python_values(last.column(i + 1))] for i in range(len(names))]
+        columns = [[_short_cell(v) for v in display_values(last.column(i + 1))] for i in range(len(names))]
         values = [list(row) for row in zip(*columns, strict=True)] or [[] for _ in range(last.num_rows)]
         self.rows.extend(zip(last.column(0).to_pylist(), values, strict=True))
 

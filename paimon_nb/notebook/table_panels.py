@@ -14,6 +14,7 @@ from paimon_nb.notebook.views import compaction_view, compared_view, explore_vie
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from paimon_nb.format.types import DataField
     from paimon_nb.notebook.widgets.grid import Grid
     from paimon_nb.table.tables.table import Table
 
@@ -75,7 +76,6 @@ def preview_grid(table: Table, *, snapshot: int | None = None, system: str | Non
     Raises:
         SnapshotExpired, SnapshotNotFound: the snapshot does not exist.
     """
-    from paimon_nb.format.types import is_geospatial
     from paimon_nb.notebook.display import Rows
     from paimon_nb.notebook.grid.source import GridSource
     from paimon_nb.notebook.magics.grids import read_facts
@@ -84,19 +84,20 @@ def preview_grid(table: Table, *, snapshot: int | None = None, system: str | Non
     from paimon_nb.table.read.plan.snapshot_scan import observed_plans
 
     started = time.monotonic()
+    fields: tuple[DataField, ...] = ()
     with observed_plans() as plans:
         if system is not None:
             found = table.system(system).slice(0, PREVIEW_ROWS + 1)
         else:
             version = {} if snapshot is None else version_arguments(table.store, snapshot)
             found = (table.at(**version) if version else table).head(PREVIEW_ROWS + 1)
+            fields = tuple(table.schema.fields)
     rows = found.slice(0, PREVIEW_ROWS)
-    result = Result("rows", arrow=rows)
+    if [f.name for f in fields] != rows.column_names:  # an older schema
+        fields = ()
+    result = Result("rows", arrow=rows, fields=fields)
     source = GridSource(result, rows, complete=True, cut=found.num_rows > PREVIEW_ROWS)
-    shapes = {
-        f.name: str(f.type) for f in table.schema.fields if system is None and f.type.contains_type(is_geospatial)
-    }
-    return Grid(Rows(result, PREVIEW_ROWS), source, read_facts(time.monotonic() - started, plans, result), shapes)
+    return Grid(Rows(result, PREVIEW_ROWS), source, read_facts(time.monotonic() - started, plans, result))
 
 
 def snapshots_to_choose(table: Table) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ from paimon_nb.session.execute.known_errors import raise_known_error
 from paimon_nb.session.query.engine_choice import ENGINE, SPARK
 from paimon_nb.session.query.error_location import locate_more_exactly, span_named_by_error
 from paimon_nb.session.query.local_select import Rows, try_local_select
+from paimon_nb.session.query.plain_columns import fields_of_plain_columns
 from paimon_nb.session.query.run_query import run_query, with_position
 from paimon_nb.sql import parse
 from paimon_nb.statements import (
@@ -81,7 +82,8 @@ def _run_query_statement(context: StatementContext, statement: Query) -> Result:
             return result_of_rows(context.session, *local)
         raise_known_error(context.session, context.text, statement)
         frame = run_query(context.session, statement, context.text, context.params)
-        return result_of_frame(frame, context.text, statement.span)
+        fields = fields_of_plain_columns(context.session, statement) if context.displayed else ()
+        return result_of_frame(frame, context.text, statement.span, fields)
 
 
 def _answer_locally(context: StatementContext, query: Query) -> Rows | None:

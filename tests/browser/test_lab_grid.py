@@ -155,8 +155,8 @@ def test_by_keyboard_cells_are_walked_sorted_filtered_and_copied(shown: Notebook
     page.get_by_role("menuitem", name="Filter …").press("Enter")
     dialog = grid.get_by_role("dialog", name="filter id")
     dialog.get_by_label("condition").select_option("<=")
-    dialog.get_by_label("value").fill("20")
-    dialog.get_by_label("value").press("Enter")
+    dialog.get_by_label("value", exact=True).fill("20")
+    dialog.get_by_label("value", exact=True).press("Enter")
     expect(grid.locator(".chip")).to_contain_text("id ≤ 20")
     grid.locator(".chip").press("Enter")
     expect(grid.locator(".chip")).to_have_count(0)
@@ -183,6 +183,107 @@ def test_by_mouse_cells_are_dragged_over_and_copied(shown: Notebook) -> None:
         arg="\n".join(["id\tstatus", *expected]),
     )
     page.keyboard.press("Escape")
+
+
+def test_selected_cells_are_summed_and_copied_in_other_forms(shown: Notebook) -> None:
+    grid, page = shown.output(ORDERS), shown.page
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    grid.get_by_role("grid").focus()
+    for key in ("Control+Home", "Shift+ArrowDown", "Shift+ArrowDown"):
+        page.keyboard.press(key)
+    ids = [int(text) for text in first_column(shown, ORDERS, 3)]
+    expect(grid.get_by_label("selected cells")).to_have_text(
+        f"3 cells · sum {sum(ids)} · average {sum(ids) // 3} · min {min(ids)} · max {max(ids)}"
+    )
+    grid.locator(".dg-r .dg-c").nth(3).click(button="right")  # inside the selection, which stays
+    page.get_by_role("menuitem", name="Copy as …").click()
+    page.get_by_role("menuitem", name="Markdown").click()
+    page.wait_for_function(
+        "expected => navigator.clipboard.readText().then((text) => text === expected)",
+        arg="\n".join(["| id |", "| ---: |", *(f"| {i} |" for i in ids)]),
+    )
+    page.keyboard.press("Escape")
+    expect(grid.get_by_label("selected cells")).to_have_text("")
+
+
+def test_a_filter_is_typed_or_ticked_and_a_slip_is_mended_in_place(shown: Notebook) -> None:
+    grid, page = shown.output(ORDERS), shown.page
+    header(shown, ORDERS, "id").locator(".menu").click()
+    page.get_by_role("menuitem", name="Filter …").click()
+    form = grid.get_by_role("dialog", name="filter id")
+    form.get_by_label("value", exact=True).fill("yesterday")
+    form.get_by_role("button", name="Filter", exact=True).click()
+    expect(form.get_by_role("alert").first).to_contain_text("'yesterday' is not a value of type")
+    expect(form.get_by_label("value", exact=True)).to_have_value("yesterday")
+    expect(grid.locator(".pnb.troubled")).to_have_count(0)
+    form.get_by_label("value", exact=True).fill("7")
+    form.get_by_label("value", exact=True).press("Enter")
+    expect(form).to_have_count(0)
+    expect(footer(shown, ORDERS)).to_contain_text("1 of ")
+    grid.locator(".chip").click()
+
+    header(shown, ORDERS, "status").locator(".menu").click()
+    page.get_by_role("menuitem", name="Filter …").click()
+    form = grid.get_by_role("dialog", name="filter status")
+    ticks = form.get_by_role("checkbox")
+    expect(ticks).to_have_count(4)
+    ticks.nth(0).check()
+    ticks.nth(1).check()
+    form.get_by_role("button", name="Only the ticked values").click()
+    expect(grid.locator(".chip")).to_contain_text("status in ")
+    grid.locator(".chip").click()
+    expect(grid.locator(".chip")).to_have_count(0)
+
+
+def test_a_column_tells_its_statistics(shown: Notebook) -> None:
+    grid, page = shown.output(ORDERS), shown.page
+    header(shown, ORDERS, "amount").locator(".menu").click()
+    page.get_by_role("menuitem", name="Statistics").click()
+    box = grid.get_by_role("dialog", name="statistics of amount")
+    for fact in ("distinct", "mean", "median", "95 %"):
+        expect(box.get_by_role("rowheader", name=fact, exact=True)).to_be_visible()
+    assert serious_issues(shown, ORDERS) == []
+    page.keyboard.press("Escape")
+    expect(grid.get_by_role("grid")).to_be_focused()
+
+
+def test_an_opened_value_is_not_cut_by_its_output(shown: Notebook) -> None:
+    """The grid of one row is lower than the value that opens in it."""
+    grid, page = shown.output(NESTED), shown.page
+    grid.locator(".dg-r .dg-c").nth(3).dblclick()
+    image = grid.get_by_role("img", name="picture in picture")
+    image.wait_for()
+    on_top = "e => { const r = e.getBoundingClientRect(); return document.elementFromPoint(r.x + r.width / 2, r.bottom - 4) === e; }"
+    assert image.evaluate(on_top)
+    assert grid.evaluate("e => e.scrollHeight <= e.clientHeight + 1")
+    page.keyboard.press("Escape")
+
+
+def test_pinning_keeps_the_selected_cells(shown: Notebook) -> None:
+    grid, page = shown.output(ORDERS), shown.page
+    grid.locator(".dg-r .dg-c").nth(0).click()
+    text = grid.locator(".here").inner_text()
+    header(shown, ORDERS, "amount").locator(".menu").click()
+    page.get_by_role("menuitem", name="Pin to the left").click()
+    expect(grid.locator(".here")).to_have_attribute("data-at", "1")
+    expect(grid.locator(".here")).to_have_text(text)
+    header(shown, ORDERS, "amount").locator(".menu").click()
+    page.get_by_role("menuitem", name="Unpin").click()
+    expect(grid.locator(".here")).to_have_attribute("data-at", "0")
+
+
+def test_filters_and_order_become_a_cell(shown: Notebook) -> None:
+    grid, page = shown.output(ORDERS), shown.page
+    header(shown, ORDERS, "id").locator(".menu").click()
+    page.get_by_role("menuitem", name="Sort descending").click()
+    expect(header(shown, ORDERS, "id")).to_have_attribute("aria-sort", "descending")
+    grid.get_by_role("button", name="As SQL").click()
+    cell = page.locator(".jp-CodeCell").nth(ORDERS + 1)
+    expect(cell).to_contain_text("ORDER BY id DESC NULLS LAST")
+    page.evaluate("() => window.jupyterapp.commands.execute('notebook:delete-cell')")
+    expect(page.locator(".jp-CodeCell")).to_have_count(len(CELLS))
+    header(shown, ORDERS, "id").locator(".menu").click()
+    page.get_by_role("menuitem", name="Unsorted").click()
 
 
 def test_by_keyboard_columns_are_pinned_hidden_found_and_resized(shown: Notebook) -> None:

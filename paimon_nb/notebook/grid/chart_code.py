@@ -81,6 +81,9 @@ def _pandas_filter(condition: Condition, rows: pa.Table) -> str:
         )
     values = [_python_literal(v) for v in condition.values]
     match condition.operator:
+        case "in":
+            test = f"{column}.isin([{', '.join(_python_literal(v) for v in condition.values if v.is_valid)}])"
+            return test if all(v.is_valid for v in condition.values) else f"{test} | {column}.isna()"
         case "is null":
             return f"{column}.isna()"
         case "is not null":
@@ -141,6 +144,8 @@ def _colour_lines(drawn: Chart, rows: pa.Table) -> list[str]:
 
 def _pandas_aggregation_lines(drawn: Chart, rows: pa.Table) -> list[str]:
     """The aggregate per group of the x axis."""
+    import pyarrow as pa
+
     spec, keys, names = drawn.spec, drawn.keys, rows.column_names
     assert keys is not None
     x, lines = names[spec.x], []
@@ -149,7 +154,10 @@ def _pandas_aggregation_lines(drawn: Chart, rows: pa.Table) -> list[str]:
     elif keys.unit and keys.ends:
         lines.append(f"rows[{x!r}] = rows[{x!r}].dt.to_period({_PERIODS[keys.unit]!r}).dt.start_time")
     elif keys.width is not None:
-        lines.append(f"rows[{x!r}] = rows[{x!r}] // {keys.width!r} * {keys.width!r}")
+        # Plotly centres a bar on its number: the middle of the range, of whole numbers that of its first and last one.
+        middle = (keys.width - 1) / 2 if pa.types.is_integer(rows.schema.field(spec.x).type) else keys.width / 2
+        shift = f" + {middle:g}" if middle else ""
+        lines.append(f"rows[{x!r}] = rows[{x!r}] // {keys.width!r} * {keys.width!r}{shift}")
     elif keys.numbers:
         lines.append(f"rows = rows.dropna(subset=[{x!r}])")
     elif keys.kind == "category":

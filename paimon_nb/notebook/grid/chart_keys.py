@@ -12,7 +12,7 @@ import numpy as np
 
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.notebook.grid.chart_spec import UNITS, axis_role
-from paimon_nb.notebook.grid.texts import value_text
+from paimon_nb.notebook.grid.texts import scalar_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -138,7 +138,8 @@ def number_ranges(values: Numbers, count: int, *, whole: bool) -> Keys:
     first = math.floor(low / width)
     codes = np.where(np.isnan(values), NO_GROUP, np.floor(values / width) - first).astype(np.int64)
     groups = int(codes.max()) + 1
-    edges = [(first + i) * width for i in range(groups + 1)]
+    largest = sys.float_info.max  # the round number above the largest value may be none
+    edges = [max(-largest, min((first + i) * width, largest)) for i in range(groups + 1)]
     last = 1 if whole else 0
     labels = [
         number_text(a) if whole and width == 1 else f"{number_text(a)} – {number_text(b - last)}"
@@ -227,4 +228,4 @@ def _next_round_number(minimum: float) -> float:
 
 
 def _label(value: Any) -> str:
-    return value_text(value.as_py(), LABEL_CHARACTERS) or ""
+    return scalar_text(value, LABEL_CHARACTERS) or ""

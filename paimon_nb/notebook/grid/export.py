@@ -6,12 +6,13 @@ import io
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import UnsupportedOperation
-from paimon_nb.notebook.grid.texts import nested_text
+from paimon_nb.notebook.grid.texts import display_texts
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 MAX_BYTES = 256 << 20
+_MAX_COPIED_TEXT = 1 << 24
 MIME = {"csv": "text/csv", "parquet": "application/vnd.apache.parquet"}
 
 
@@ -40,36 +41,33 @@ def as_file(rows: pa.Table, kind: str) -> bytes:
     return out.getvalue()
 
 
-def as_tsv(rows: pa.Table, *, header: bool = False) -> str:
-    """The rows as tab-separated text; tabs and line ends inside values become spaces."""
-    columns = [_text_column(c) for c in rows.columns]
-    lines = ["\t".join(rows.column_names)] if header else []
-    lines.extend("\t".join(map(_one_line, row)) for row in zip(*columns, strict=True))
-    return "\n".join(lines)
-
-
-def _one_line(text: str | None) -> str:
-    return "" if text is None else text.replace("\t", " ").replace("\r", " ").replace("\n", " ")
-
-
 def _text_column(column: pa.ChunkedArray) -> list[str | None]:
-    from paimon_nb.format.data import python_values
-    from paimon_nb.notebook.grid.texts import value_text
-
-    return [value_text(v, 1 << 24) for v in python_values(column)]
+    return display_texts(column, _MAX_COPIED_TEXT)
 
 
 def _with_texts_for_csv(rows: pa.Table) -> pa.Table:
     """Columns that a CSV file cannot hold, as texts."""
     import pyarrow as pa
 
-    from paimon_nb.format.data import python_values
-
     for i, name in enumerate(rows.column_names):
         kind = rows.column(i).type
-        if pa.types.is_nested(kind):
-            values = [None if v is None else nested_text(v) for v in python_values(rows.column(i))]
-            rows = rows.set_column(i, name, pa.array(values, pa.string()))
-        elif pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        if not _has_csv_text(kind):
             rows = rows.set_column(i, name, pa.array(_text_column(rows.column(i)), pa.string()))
     return rows
+
+
+def _has_csv_text(kind: pa.DataType) -> bool:
+    """Whether Arrow writes values of this type into CSV files as the grid shows them."""
+    import pyarrow as pa
+
+    types = pa.types
+    return bool(
+        types.is_integer(kind)
+        or types.is_boolean(kind)
+        or types.is_float64(kind)
+        or types.is_string(kind)
+        or types.is_large_string(kind)
+        or types.is_date(kind)
+        or types.is_timestamp(kind)
+        or types.is_null(kind)
+    )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.notebook.grid.texts import value_text
+from paimon_nb.notebook.grid.texts import scalar_text, unambiguous_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,11 +56,37 @@ class Profile:
         return self.bins[-1].label.split(" – ")[-1] if self.kind == "range" and self.bins else ""
 
     def __str__(self) -> str:
-        share = f"{100 * self.nulls / self.rows:.0f} % NULL" if self.nulls else "no NULL"
-        if self.nulls and 100 * self.nulls < self.rows:
-            share = "< 1 % NULL"
+        share = f"{percent(self.nulls, self.rows)} NULL" if self.nulls else "no NULL"
         distinct = "" if self.distinct is None else f"{self.distinct:,} distinct"
         return " · ".join(filter(None, (distinct, share)))
+
+    @property
+    def note(self) -> str:
+        """One line below the plot. All percentages are of all rows, so they add up to 100 at most."""
+        nulls = f"{percent(self.nulls, self.rows)} NULL" if self.nulls else ""
+        return " · ".join(filter(None, (self._summary(), nulls))) or str(self)
+
+    def _summary(self) -> str:
+        if self.kind == "range":
+            return self.low if self.low == self.high else f"{self.low} – {self.high}"
+        if self.kind == "values" and not self._are_all_as_frequent:
+            return f"{percent(self.bins[0].count, self.rows)} {self.bins[0].label}"
+        return f"{self.distinct:,} distinct" if self.distinct else ""
+
+    @property
+    def _are_all_as_frequent(self) -> bool:
+        """Whether no value is the most frequent one."""
+        return len(self.bins) > 1 and self.bins[0].count == self.bins[-1].count
+
+
+def percent(part: int, whole: int) -> str:
+    """A share in whole percent, rounded down: shares of one column never add up to more than 100.
+
+    Examples:
+        >>> percent(2, 3), percent(1, 1000), percent(3, 3)
+        ('66 %', '< 1 %', '100 %')
+    """
+    return "< 1 %" if 0 < 100 * part < whole else f"{100 * part // max(1, whole)} %"
 
 
 def column_profile(column: pa.ChunkedArray) -> Profile:
@@ -114,13 +140,15 @@ def _histogram(column: pa.ChunkedArray, values: np.ndarray[Any, Any]) -> Profile
     for i, count in enumerate(counts):
         first, last = edges[i], edges[i + 1] - (1 if whole else 0)
         a, b = _bin_bound_scalar(column.type, first), _bin_bound_scalar(column.type, last)
-        texts = [_label(v.as_py()) for v in (a, b)]
+        texts = [_label(v) for v in (a, b)]
         bins.append(Bin(" – ".join(dict.fromkeys(texts)), int(count), a, b))
     return Profile("range", len(column), column.null_count, distinct, tuple(bins))
 
 
 def _label(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else value_text(value, 30) or ""
+    import pyarrow as pa
+
+    return f"{value.as_py():.6g}" if pa.types.is_floating(value.type) else scalar_text(value, 30) or ""
 
 
 def _bin_bound_scalar(kind: pa.DataType, value: float) -> Any:
@@ -163,7 +191,7 @@ def _frequent_value_counts(column: pa.ChunkedArray) -> Profile:
     for i in order.to_pylist():
         value = counted.field("values")[i]
         value = value if value.is_valid else pa.scalar("")
-        bins.append(Bin(value_text(value.as_py(), 60) or "", int(counts[i].as_py()), value, value))
+        bins.append(Bin(unambiguous_text(scalar_text(value, 60) or ""), int(counts[i].as_py()), value, value))
     return Profile("values", len(column), column.null_count, len(counts), tuple(bins))
 
 

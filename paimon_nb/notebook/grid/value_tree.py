@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from paimon_nb.notebook.grid.texts import value_text
+from paimon_nb.notebook.grid.texts import is_map, value_text
 
 MAX_TEXT, MAX_PARTS, MAX_IMAGE = 100_000, 2_000, 16 << 20
 _IMAGES = {
@@ -50,7 +50,7 @@ def _named_parts(value: Any) -> list[tuple[str, Any]] | None:
     match value:
         case dict():
             return [(str(k), v) for k, v in value.items()]
-        case list() if value and all(isinstance(entry, tuple) for entry in value):
+        case list() if is_map(value):
             return [(value_text(k, 200) or "NULL", v) for k, v in value]
         case list():
             return [(str(i), v) for i, v in enumerate(value)]

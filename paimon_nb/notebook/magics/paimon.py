@@ -241,6 +241,7 @@ class PaimonMagics(InspectCommands, Magics):
                 return LiveTable(rows.result.live, text.strip(), keep=limit if requested_limit else KEEP)
             with spark_errors(text, Span(0, len(text))):
                 rows.load()
+        rows.statement = _query_of_cell(text, engine) if rows.preview.is_query else ""
         rows.facts = read_facts(time.monotonic() - started, plans, rows.result)
         if has_front_end() and not rows.preview.is_query:
             rows.footer = " · ".join(rows.facts)
@@ -373,6 +374,20 @@ class PaimonMagics(InspectCommands, Magics):
         rows = Rows(workbench().run(text), MAX_ROWS)
         self.shell.user_ns["_paimon"] = rows
         return rows
+
+
+def _query_of_cell(text: str, engine: str | None) -> str:
+    """The last statement of a cell, which gave its rows, as a cell of its own; '' if it is no query."""
+    from paimon_nb.sql import parse
+    from paimon_nb.statements import Query
+
+    magic = f"%%paimon --engine {engine}" if engine else "%%paimon"
+    if engine == DUCKDB:
+        return f"{magic}\n{text.strip().rstrip(';')}"
+    last = parse(text)[-1]
+    if not isinstance(last, Query):
+        return ""
+    return f"{magic}\n{text[last.span.start : last.span.stop].strip().rstrip(';')}"
 
 
 def _reads_only(text: str) -> bool:

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import functools
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anywidget
 import traitlets
 
-from paimon_nb.base.errors import PaimonError
+from paimon_nb.base.errors import (
+    BadSourceValue,
+    CatalogNotFound,
+    ConfigError,
+    DatabaseNotFound,
+    NameError_,
+    PaimonError,
+    SqlError,
+    TableNotFound,
+    WriteError,
+)
 from paimon_nb.notebook.errors import error_sentence, last
 from paimon_nb.notebook.svg import NARROWEST, WIDEST, WIDTH, framed, standalone_svg
 
@@ -19,11 +30,17 @@ if TYPE_CHECKING:
     from paimon_nb.table.read.store import TableStore
 
 _HERE = Path(__file__).parent
+_COMMENT_OR_INDENTATION = re.compile(r"^[ \t]*(?://.*\n)?", re.MULTILINE)
+"""Of a line of a script. No text of the scripts has several lines."""
 
 
 def script(*names: str) -> str:
-    """The shared drawing functions followed by the widget's own code, as one module without imports."""
-    return "\n".join((_HERE / name).read_text() for name in ("picture.js", *names))
+    """The shared drawing functions followed by the widget's own code, as one module without imports.
+
+    Without comments and indentation, a quarter of it: each widget sends its script to the page.
+    """
+    whole = "\n".join((_HERE / name).read_text() for name in ("picture.js", *names))
+    return _COMMENT_OR_INDENTATION.sub("", whole)
 
 
 def stylesheet(*names: str) -> str:
@@ -45,12 +62,28 @@ def report_errors(answer: Callable[..., object]) -> Callable[..., None]:
         try:
             answer(self, *args)
         except Exception as error:  # the table may be dropped, expired or damaged while the panel is open
-            last.error = why = _root_cause(self, error)
-            self.trouble = error_sentence(why)
+            show_error(self, _root_cause(self, error))
         else:
             self.trouble = ""
 
     return answer_or_report
+
+
+_REFUSED = (ConfigError, NameError_, SqlError, WriteError, BadSourceValue)
+_MISSING = (TableNotFound, DatabaseNotFound, CatalogNotFound)
+"""NameErrors that concern the whole panel: what it shows does not exist any more."""
+
+
+def show_error(panel: Any, error: Exception) -> None:
+    """Show an error in a panel.
+
+    If only the request was refused, such as a name with a slash, the picture is still true: the page shows the reason beside
+    the control that was used. Else it dims the picture.
+    """
+    last.error = error
+    with panel.hold_sync():
+        panel.is_refused = isinstance(error, _REFUSED) and not isinstance(error, _MISSING)
+        panel.trouble = error_sentence(error)
 
 
 def _root_cause(picture: Panel, error: Exception) -> Exception:
@@ -70,6 +103,8 @@ class Panel(anywidget.AnyWidget):
     _css = STYLE
     trouble = traitlets.Unicode("").tag(sync=True)
     """The error of the last request; '' if it succeeded."""
+    is_refused = traitlets.Bool(False).tag(sync=True)
+    """Whether that request was refused and the panel still shows what is true."""
 
     def __init__(self, **traits: Any) -> None:
         super().__init__(**traits)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.format.data import python_values
-from paimon_nb.notebook.display import display_cells, is_number
+from paimon_nb.notebook.display import display_cells
+from paimon_nb.notebook.grid.types import is_number
 from paimon_nb.notebook.lsm_model import lsm_picture
 from paimon_nb.notebook.reports import static_compare_report
 from paimon_nb.notebook.svg import STYLE, WIDTH, count, lsm_svg

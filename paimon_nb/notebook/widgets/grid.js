@@ -20,6 +20,7 @@ export default {
     const pick = button(bar, "Columns ▾", () => columnChoice(host, pick.getBoundingClientRect(), columns, relaid, back), { "aria-haspopup": "dialog" });
     const save = button(bar, "Download ▾", () => menu(host, save.getBoundingClientRect(), "download", [
       ["CSV", () => fetchFile("csv")], ["Parquet", () => fetchFile("parquet")]], back), { "aria-haspopup": "menu" });
+    const asSql = button(bar, "As SQL", () => send({ query: true }), { title: "Insert a cell that reads these rows: with the filters and the order" });
     const box = html(host, "div", { class: "dg", role: "grid", tabindex: 0, "aria-label": "rows of the result", id: `${id}-rows`, "aria-multiselectable": "true", "data-lm-suppress-shortcuts": "true" });
     const space = html(box, "div", { role: "presentation" }), layer = html(space, "div", { class: "dg-layer", role: "presentation" });
     const head = html(layer, "div", { class: "dg-head", role: "row", "aria-rowindex": 1 });
@@ -27,7 +28,7 @@ export default {
     const graph = html(host, "div", { class: "dg-chart", id: `${id}-chart`, role: "tabpanel", "aria-label": "chart of the result" });
     const foot = html(host, "div", { class: "dg-foot" });
     const about = html(foot, "output", { role: "status" }), load = button(foot, "Load all rows", () => send({ load: true }));
-    const cancel = button(foot, "Cancel", () => send({ cancel: true })), said = html(foot, "span", { role: "status" });
+    const cancel = button(foot, "Cancel", () => send({ cancel: true })), sums = html(foot, "span", { class: "dg-sums", role: "status", "aria-label": "selected cells" }), said = html(foot, "span", { role: "status" });
 
     let here = { row: 0, at: 0 }, anchor = null, rows = [], heads = new Map(), profiles = new Map(), wanted = new Set(), frame = 0, opening = null, files = [], saidTimer = null;
     const silent = () => say("The kernel does not answer: it is busy, or it has ended. The rows that are here stay.");
@@ -73,6 +74,7 @@ export default {
       const first = Math.floor(top / ROW), last = Math.min(now.shown, first + Math.ceil((height - HEAD) / ROW) + 1);
       pages.want(Math.max(0, first - BLOCK_ROWS / 2), last + BLOCK_ROWS / 2, shown.map((at) => columns.order[at]));
       const range = chosen();
+      sumUp();
       while (rows.length < last - first) rows.push(newRow());
       while (rows.length > Math.max(0, last - first)) rows.pop().line.remove();
       rows.forEach((drawn, i) => drawRow(drawn, first + i, HEAD + (first + i) * ROW - top, shown, range));
@@ -83,6 +85,18 @@ export default {
     }
 
     function newRow() { return { line: html(body, "div", { class: "dg-r", role: "row" }), cells: [] }; }
+
+    // Count, sum, average and extremes of several selected cells, in the footer.
+    let summed = "", summing = null;
+    function sumUp() {
+      const range = chosen(), several = range && (range.stop - range.first) * (range.right - range.left) > 1;
+      const asked = several ? `${state().generation}/${range.first}/${range.stop}/${columns.order.slice(range.left, range.right)}` : "";
+      if (asked === summed) return;
+      summed = asked;
+      clearTimeout(summing);
+      if (!asked) sums.textContent = "";
+      else summing = setTimeout(() => send({ summary: [range.first, range.stop], columns: columns.order.slice(range.left, range.right) }), 80);
+    }
 
     function drawRow(drawn, row, y, shown, range) {
       drawn.line.style.transform = `translateY(${y}px)`;
@@ -171,8 +185,7 @@ export default {
         });
         if (found.bins.length) binDrag(svg, column, step, wide, found.kind === "range");
       }
-      const ends = found.kind === "range" ? (found.low === found.high ? found.low : `${found.low} – ${found.high}`) : found.kind === "values" ? found.bins.slice(0, 1).map(([l, n]) => `${Math.round((100 * n) / Math.max(1, found.rows - found.nulls))} % ${l}`)[0] : "";
-      html(plot, "div", { class: "note" }, found.kind === "none" ? found.text : found.nulls ? `${ends} · ${((100 * found.nulls) / found.rows).toPrecision(2)} % NULL` : ends);
+      html(plot, "div", { class: "note" }, shownText(found.note));
     }
 
     function binDrag(svg, column, step, wide, range) {
@@ -240,8 +253,10 @@ export default {
       if (!at) return;
       event.preventDefault();
       event.stopPropagation();
-      go(at.row, at.at, false);
-      columnMenu(columns.order[at.at], { left: event.clientX, bottom: event.clientY });
+      // A click inside the selection keeps it: the menu copies it.
+      const range = chosen(), inside = range && at.row >= range.first && at.row < range.stop && at.at >= range.left && at.at < range.right;
+      if (!inside) go(at.row, at.at, false);
+      columnMenu(columns.order[at.at], { left: event.clientX, top: event.clientY, bottom: event.clientY }, at);
     });
 
     box.addEventListener("keydown", (event) => {
@@ -265,6 +280,8 @@ export default {
 
     // -- what can be done
     const placeOfHere = () => (box.querySelector(".here") || box).getBoundingClientRect();
+    const placeOf = (cell) => (body.querySelector(`[data-row="${cell.row}"][data-at="${cell.at}"]`) || box.querySelector(".here") || box).getBoundingClientRect();
+    let asked = null;  // where the statistics of a column open
     let pending = null;  // the order of a click that the kernel has not answered: a second click builds on it
     function toggleSort(column) {
       const sort = pending ? pending.sort : state().sort;
@@ -272,34 +289,44 @@ export default {
       send(pending);
       later();
     }
-    function openHere() {
-      if (here.row < 0 || here.row >= total()) return;
-      opening = { ...here };
-      send({ value: [here.row, columns.order[here.at]] });
+    const openHere = () => openCell(here);
+    function openCell(cell) {
+      if (cell.row < 0 || cell.row >= total()) return;
+      opening = { ...cell };
+      send({ value: [cell.row, columns.order[cell.at]] });
     }
-    function copy(header) {
+    function copy(header, form = "") {
       const range = chosen();
-      if (range) send({ copy: [range.first, range.stop], columns: columns.order.slice(range.left, range.right), header: Boolean(header) });
+      if (range) send({ copy: [range.first, range.stop], columns: columns.order.slice(range.left, range.right), header: Boolean(header), form });
     }
+    const copyAs = (place) => menu(host, place, "copy as", [["Markdown", "markdown"], ["JSON", "json"], ["INSERT statement", "insert"]].map(([text, form]) => [text, () => copy(true, form)]), back);
     function fetchFile(kind) { files = []; say("Preparing the file …"); send({ export: kind, columns: columns.order }); }
-    function columnMenu(column, place) {
-      const about = columns.all[column], pinned = columns.pinned.includes(column), row = here.row;
-      const text = row >= 0 && columns.order[here.at] === column ? pages.text(row, column) : undefined;
+    function columnMenu(column, place, cell = here) {
+      const about = columns.all[column], pinned = columns.pinned.includes(column), row = cell.row;
+      const text = row >= 0 && columns.order[cell.at] === column ? pages.text(row, column) : undefined;
       const brief = text === null ? "NULL" : clip(String(text), 30), filter = (more) => send({ filter: { column, ...more } });
       menu(host, place, `column ${about.name}`, [
         ...(text !== undefined && (about.comparable || text === null) ? [[`Only ${brief}`, () => filter({ operator: "=", row })], [`Without ${brief}`, () => filter({ operator: "<>", row })], null] : []),
-        ...(text !== undefined ? [["Open value", openHere], ["Copy", () => copy(false)], ["Copy with header", () => copy(true)], null] : []),
+        ...(text !== undefined ? [["Open value", () => openCell(cell)], ["Copy", () => copy(false)], ["Copy with header", () => copy(true)], ["Copy as …", () => copyAs(place)], null] : []),
         ["Sort ascending", () => send({ sort: [column, false] })],
         ["Sort descending", () => send({ sort: [column, true] })],
         ...(state().sort ? [["Unsorted", () => send({ sort: null })]] : []),
-        ["Filter …", () => filterForm(host, place, about, (more) => filter(more), back)],
+        ["Filter …", () => filterForm(host, model, place, about, { list: (text) => send({ values: column, containing: text }), apply: filter, among: (chosen_) => filter({ among: chosen_ }) }, back)],
+        ["Statistics", () => { asked = place; send({ statistics: column }); }],
         null,
-        [pinned ? "Unpin" : "Pin to the left", () => { columns.pin(column, !pinned); redrawHeads(); }],
-        ["Hide", () => { columns.hide(column); redrawHeads(); }],
+        [pinned ? "Unpin" : "Pin to the left", () => keepingColumns(() => columns.pin(column, !pinned))],
+        ["Hide", () => keepingColumns(() => columns.hide(column))],
         ["Copy column name", () => copyText(about.name)],
       ], back);
     }
-    const redrawHeads = () => { relaid(); };
+    // The selected cells stay in their columns when these change their places.
+    function keepingColumns(change) {
+      const before = [here, anchor].map((cell) => cell && columns.order[cell.at]);
+      change();
+      [here, anchor].forEach((cell, i) => { if (cell && columns.order.includes(before[i])) cell.at = columns.order.indexOf(before[i]); });
+      if (anchor && !columns.order.includes(before[1])) anchor = null;
+      relaid();
+    }
 
     model.on("msg:custom", (message, buffers) => {
       if (message.pages) pages.heard(message, buffers);
@@ -308,7 +335,13 @@ export default {
       } else if (message.value && opening) {
         const at = opening;
         opening = null;
-        openedValue(host, placeOfHere(), columns.all[columns.order[at.at]].name, message.value, buffers[0], back);
+        openedValue(host, placeOf(at), columns.all[columns.order[at.at]].name, message.value, buffers[0], back);
+      } else if (message.statistics) {
+        statisticsBox(host, asked || placeOfHere(), columns.all[message.statistics.column].name, message.statistics, back);
+      } else if (message.listed) {
+        host.listed?.show?.(message.listed);
+      } else if ("summary" in message) {
+        if (summed) sums.textContent = message.summary;
       } else if ("copied" in message) {
         copyText(message.copied).then((done) => say(done ? `Copied ${count(message.rows, "row")} × ${count(message.columns, "column")}` : "The browser does not allow copying", 4000));
       } else if (message.code) {
@@ -332,8 +365,9 @@ export default {
     const showTab = (chart) => {
       if (chart !== charted) send({ chart: chart ? {} : null });
       charted = chart;
-      for (const [node, on] of [[box, !chart], [pick, !chart], [save, !chart], [graph, chart]]) node.style.display = on ? "" : "none";
+      for (const [node, on] of [[box, !chart], [pick, !chart], [save, !chart], [sums, !chart], [graph, chart]]) node.style.display = on ? "" : "none";
       [...tabs.children].forEach((tab, i) => { tab.setAttribute("aria-selected", Boolean(i) === chart); tab.tabIndex = Boolean(i) === chart ? 0 : -1; });
+      asSql.style.visibility = chart ? "hidden" : "";
       chart ? drawn.changed() : later();
     };
     [["Rows", false, "rows"], ["Chart", true, "chart"]].forEach(([text, chart, of]) => button(tabs, text, () => showTab(chart), { role: "tab", "aria-controls": `${id}-${of}` }));
@@ -355,6 +389,7 @@ export default {
       notes.replaceChildren();
       for (const note of now.notes) html(notes, "div", {}, note);
       about.textContent = now.busy || now.footer;
+      asSql.style.display = now.sql ? "" : "none";
       load.style.display = now.complete || now.busy ? "none" : "";
       cancel.style.display = now.busy.startsWith("Reading") ? "" : "none";
       graph.classList.toggle("stale", Boolean(now.busy));

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 import anywidget
 import traitlets
 
-from paimon_nb.base.errors import PaimonError
-from paimon_nb.notebook.display import Rows, html_table, is_number, text_table
-from paimon_nb.notebook.errors import error_sentence, last
+from paimon_nb.notebook.display import Rows, html_table, text_table
 from paimon_nb.notebook.grid.chart import Chart, chart
 from paimon_nb.notebook.grid.chart_code import chart_code
 from paimon_nb.notebook.grid.chart_spec import (
@@ -21,12 +19,17 @@ from paimon_nb.notebook.grid.chart_spec import (
     requested_spec,
     spec_fitted_to_columns,
 )
-from paimon_nb.notebook.grid.export import MIME, as_file, as_tsv
+from paimon_nb.notebook.grid.copy_forms import COPY_FORMS, as_tsv
+from paimon_nb.notebook.grid.export import MIME, as_file
 from paimon_nb.notebook.grid.filters import OPERATORS, Condition, is_comparable, typed_value
 from paimon_nb.notebook.grid.profile import Profile, column_profile, counts_in_bins
+from paimon_nb.notebook.grid.query_code import query_code
 from paimon_nb.notebook.grid.rows import ArrangedRows, Arrangement, Superseded, filter_and_sort_rows, sorted_rows
+from paimon_nb.notebook.grid.statistics import Listed, column_statistics, listed_values, summary_of_cells
+from paimon_nb.notebook.grid.texts import display_value, value_text
+from paimon_nb.notebook.grid.types import is_number, type_text, types_of_fields
 from paimon_nb.notebook.grid.value_tree import MAX_IMAGE, MAX_TEXT, image_type, tree_of_nested_value
-from paimon_nb.notebook.widgets.base import report_errors, script, stylesheet
+from paimon_nb.notebook.widgets.base import report_errors, script, show_error, stylesheet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -36,8 +39,8 @@ if TYPE_CHECKING:
     from paimon_nb.notebook.grid.source import GridSource
 
 BLOCK_ROWS, BLOCK_COLUMNS = 64, 16
-MAX_PAGES, MAX_COPIED = 32, 200_000
-"""Pages of one request, cells of one copy."""
+MAX_PAGES, MAX_COPIED, MAX_SUMMED = 32, 200_000, 20_000_000
+"""Pages of one request, cells of one copy, cells of one sum."""
 _PART_BYTES = 4 << 20
 
 
@@ -47,12 +50,12 @@ class Grid(anywidget.AnyWidget):
     Args:
         rows: the result. source: its rows.
         facts: what the footer says about the read: time, snapshot, bytes, engine.
-        types: types of columns, by name, that their Arrow types do not tell.
     """
 
     _esm = script("panel.js", "grid_rows.js", "grid_menus.js", "chart_axes.js", "chart.js", "grid.js")
     _css = stylesheet("style.css", "grid.css", "chart.css")
     trouble = traitlets.Unicode("").tag(sync=True)
+    is_refused = traitlets.Bool(False).tag(sync=True)
     columns: traitlets.List[dict[str, Any]] = traitlets.List().tag(sync=True)
     state = traitlets.Dict().tag(sync=True)
     first_page = traitlets.Dict().tag(sync=True)
@@ -63,14 +66,14 @@ class Grid(anywidget.AnyWidget):
     make_current: Callable[[Rows], None] | None = None
     """Makes the rows `_paimon` in the notebook, where the code of a chart finds them: another cell may have run since."""
 
-    def __init__(
-        self, rows: Rows, source: GridSource, facts: Sequence[str] = (), types: Mapping[str, str] | None = None
-    ) -> None:
+    def __init__(self, rows: Rows, source: GridSource, facts: Sequence[str] = ()) -> None:
         self.rows, self._source, self._facts = rows, source, tuple(facts)
         self._arranged = ArrangedRows(source.rows)
         self._order: tuple[tuple[int, bool, int], Any] | None = None
         """The last sort: (column, descending, generation of the source), the order."""
         self._profiles: dict[int, Profile] = {}
+        self._listed: dict[int, Listed] = {}
+        """The values that the page offers for a filter, by column."""
         self._lock = threading.Lock()
         self._requested: Arrangement | None = None
         self._thread: threading.Thread | None = None
@@ -80,7 +83,7 @@ class Grid(anywidget.AnyWidget):
         self._drawn: Chart | None = None
         page, buffers = self._encode_page(0, 0)
         super().__init__(
-            columns=_column_descriptions(source.rows, types or {}),
+            columns=_column_descriptions(source.rows, types_of_fields(rows.result.fields)),
             state=self._state(),
             first_page=page,
             first_buffers=buffers,
@@ -110,6 +113,7 @@ class Grid(anywidget.AnyWidget):
             "filters": [str(f) for f in arranged.filters],
             "search": arranged.search,
             "busy": busy,
+            "sql": bool(self.rows.statement),
             "footer": self.footer(),
             "notes": list(self.rows.notes),
         }
@@ -168,8 +172,17 @@ class Grid(anywidget.AnyWidget):
                 self._send_profiles([c for c in columns if self._is_column(c)][:64])
             case {"value": [int(row), int(column)]} if self._is_cell(row, column):
                 self._send_value(row, column)
-            case {"copy": [int(first), int(stop)], "columns": list(columns), "header": bool(header)}:
-                self._send_copy(first, stop, [c for c in columns if self._is_column(c)], header)
+            case {"copy": [int(first), int(stop)], "columns": list(columns), "header": bool(header), **other}:
+                form = str(other.get("form", ""))
+                self._send_copy(first, stop, [c for c in columns if self._is_column(c)], header=header, form=form)
+            case {"summary": [int(first), int(stop)], "columns": list(columns)}:
+                self._send_summary(first, stop, [c for c in columns if self._is_column(c)])
+            case {"statistics": int(column)} if self._is_column(column):
+                self._send_statistics(column)
+            case {"values": int(column), "containing": str(text)} if self._is_column(column):
+                self._send_listed_values(column, text[:1000])
+            case {"query": True} if self.rows.statement:
+                self.send({"code": query_code(self.rows.statement, self.arrangement, self._source.rows)})
             case {"chart": None}:
                 self._chart_open = False
             case {"chart": dict(change)} if not change:
@@ -207,6 +220,10 @@ class Grid(anywidget.AnyWidget):
                 if not value.is_valid:
                     return Condition(column, name, "is null" if operator == "=" else "is not null")
                 return Condition(column, name, operator, (value,)) if is_comparable(values.type) else None
+            case {"among": list(numbers)} if column in self._listed:
+                listed = self._listed[column].values
+                ticked = tuple(listed[i] for i in numbers if isinstance(i, int) and 0 <= i < len(listed))
+                return Condition(column, name, "in", ticked) if ticked else None
             case {"bins": [int(first), int(last)]} if column in self._profiles:
                 bins = self._profiles[column].bins
                 if not 0 <= first <= last < len(bins):
@@ -263,8 +280,7 @@ class Grid(anywidget.AnyWidget):
             except Superseded:
                 continue
             except Exception as error:  # in a thread: only the page can show it
-                last.error = error
-                self.trouble = error_sentence(error)
+                show_error(self, error)
                 self.state = self._state()
             with self._lock:
                 if self._requested is requested and not self._chart_due:
@@ -282,6 +298,7 @@ class Grid(anywidget.AnyWidget):
             self.state = self._state("Reading all rows …")
             self._source.load()
             self._profiles.clear()
+            self._listed.clear()
             self._order = None
         self.state = self._state(
             "Sorting …" if requested.sort is not None and not requested.filtered else "Searching …"
@@ -349,12 +366,12 @@ class Grid(anywidget.AnyWidget):
             )
             answers[column] = {
                 "kind": found.kind, "text": str(found), "low": found.low, "high": found.high,
-                "bins": [[b.label, b.count] for b in found.bins], "shown": part, "rows": found.rows, "nulls": found.nulls,
+                "note": found.note, "bins": [[b.label, b.count] for b in found.bins], "shown": part, "rows": found.rows, "nulls": found.nulls,
             }  # fmt: skip
         self.send({"profiles": answers, "generation": self._generation})
 
     def _send_value(self, row: int, column: int) -> None:
-        value = self._arranged.value(row, column).as_py()
+        value = display_value(self._arranged.value(row, column))
         answer: dict[str, Any] = {"row": row, "column": column}
         buffers: list[bytes] = []
         if isinstance(value, bytes) and (kind := image_type(value)) and len(value) <= MAX_IMAGE:
@@ -365,14 +382,36 @@ class Grid(anywidget.AnyWidget):
         elif isinstance(value, dict | list):
             answer["tree"] = tree_of_nested_value(value, self._source.rows.column_names[column])
         else:
-            text = "NULL" if value is None else str(value)
+            text = "NULL" if value is None else value_text(value, 1 << 62) or ""
             answer["text"] = text[:MAX_TEXT] + (f"\n… {len(text):,} characters" if len(text) > MAX_TEXT else "")
         self.send({"value": answer}, buffers)
 
-    def _send_copy(self, first: int, stop: int, columns: Sequence[int], header: bool) -> None:
+    def _send_copy(self, first: int, stop: int, columns: Sequence[int], *, header: bool, form: str) -> None:
         stop = min(stop, len(self._arranged), max(0, first) + MAX_COPIED // max(1, len(columns)))
         part = self._arranged.rows_of(max(0, first), stop, columns)
-        self.send({"copied": as_tsv(part, header=header), "rows": part.num_rows, "columns": len(columns)})
+        text = COPY_FORMS[form](part) if form in COPY_FORMS else as_tsv(part, header=header)
+        self.send({"copied": text, "rows": part.num_rows, "columns": len(columns)})
+
+    def _send_summary(self, first: int, stop: int, columns: Sequence[int]) -> None:
+        first, stop = max(0, first), min(stop, len(self._arranged))
+        cells = max(0, stop - first) * len(columns)
+        if cells > MAX_SUMMED:
+            text = f"{cells:,} cells"
+        else:
+            text = summary_of_cells(self._arranged.rows_of(first, stop, columns).columns)
+        self.send({"summary": text})
+
+    def _send_statistics(self, column: int) -> None:
+        found = column_statistics(self._arranged.visible(column))
+        self.send({"statistics": {"column": column, "facts": found.facts, "top": found.top}})
+
+    def _send_listed_values(self, column: int, containing: str) -> None:
+        found = listed_values(self._source.rows.column(column), containing)
+        answer: dict[str, Any] = {"column": column, "containing": containing}
+        if found is not None:
+            self._listed[column] = found
+            answer |= {"values": list(zip(found.texts(), found.counts, strict=True)), "left_out": found.left_out}
+        self.send({"listed": answer})
 
     def _send_code(self, drawn: Chart) -> None:
         code = chart_code(drawn, self._source.rows, self.arrangement)
@@ -399,7 +438,7 @@ class Grid(anywidget.AnyWidget):
         return {**data, "text/plain": text_table(preview), "text/html": html_table(preview)}, meta
 
 
-def _column_descriptions(rows: pa.Table, types: Mapping[str, str]) -> list[dict[str, Any]]:
+def _column_descriptions(rows: pa.Table, types: Mapping[int, str]) -> list[dict[str, Any]]:
     """Name, type and width of each column."""
     from paimon_nb.notebook.grid.texts import display_texts
 
@@ -407,7 +446,7 @@ def _column_descriptions(rows: pa.Table, types: Mapping[str, str]) -> list[dict[
     out = []
     for i, field in enumerate(rows.schema):
         longest = max((len(t) for t in display_texts(first_rows.column(i)) if t), default=4) if i < 200 else 12
-        kind = types.get(field.name) or type_text(field.type)
+        kind = types.get(i) or type_text(field.type)
         head_width = 8 * min(len(field.name), 30) + 46  # bold, with the arrow of a sorted column and the menu
         width = max(7.2 * max(longest, min(len(kind), 24)) + 18, head_width)
         out.append({
@@ -415,16 +454,3 @@ def _column_descriptions(rows: pa.Table, types: Mapping[str, str]) -> list[dict[
             "width": int(min(max(width, 84), 320)),
         })  # fmt: skip
     return out
-
-
-def type_text(kind: Any) -> str:
-    """An Arrow type as SQL writes it."""
-    import pyarrow as pa
-
-    from paimon_nb.format.types import from_arrow_schema
-
-    try:
-        (field,) = from_arrow_schema(pa.schema([pa.field("c", kind)]))
-    except (PaimonError, ValueError, TypeError):
-        return str(kind)
-    return str(field.type).replace("`", "")

@@ -4,21 +4,38 @@
 function popup(host, at, role, label, onClose) {
   host.querySelector(".dg-pop")?.dispatchEvent(new CustomEvent("dg-close"));
   const box = html(host, "div", { class: "dg-pop", role, "aria-label": label, tabindex: -1, "data-lm-suppress-shortcuts": "true" });
-  const frame = host.getBoundingClientRect();
+  // In the top layer of the page, where the output of a cell does not cut it; it moves with the grid when the page scrolls.
+  const from = host.getBoundingClientRect(), anchor = { left: at.left - from.left, top: (at.top ?? at.bottom) - from.top, bottom: at.bottom - from.top };
+  if (box.showPopover) { box.popover = "manual"; box.showPopover(); }
   const place = () => {
-    box.style.left = `${Math.max(0, Math.min(at.left - frame.left, frame.width - box.offsetWidth - 4))}px`;
-    box.style.top = `${at.bottom - frame.top + 2}px`;
+    const frame = host.getBoundingClientRect(), { innerWidth: wide, innerHeight: high } = window;
+    if (!box.showPopover) {
+      box.style.left = `${Math.max(0, Math.min(anchor.left, frame.width - box.offsetWidth - 4))}px`;
+      box.style.top = `${anchor.bottom + 2}px`;
+      return;
+    }
+    const below = high - frame.top - anchor.bottom - 8, above = frame.top + anchor.top - 8, up = below < Math.min(box.scrollHeight, 200) && above > below;
+    box.style.maxHeight = `${Math.max(120, Math.min(480, up ? above : below))}px`;
+    box.style.left = `${Math.max(4, Math.min(frame.left + anchor.left, wide - box.offsetWidth - 4))}px`;
+    box.style.top = `${up ? frame.top + anchor.top - box.offsetHeight - 2 : frame.top + anchor.bottom + 2}px`;
+  };
+  const moved = (event) => {
+    if (box.contains(event.target)) return;
+    const frame = host.getBoundingClientRect();
+    if (frame.bottom < 0 || frame.top > window.innerHeight) close(false); else place();
   };
   let open = true;
   const close = (back = true) => {
     if (!open) return;
     open = false;
     document.removeEventListener("pointerdown", outside, true);
+    document.removeEventListener("scroll", moved, true);
     box.remove();
     onClose(back);
   };
   const outside = (event) => { if (!box.contains(event.target)) close(false); };
   document.addEventListener("pointerdown", outside, true);
+  document.addEventListener("scroll", moved, true);
   box.addEventListener("dg-close", () => close(false));
   box.addEventListener("keydown", (event) => {
     event.stopPropagation();
@@ -47,8 +64,13 @@ function menu(host, at, label, entries, onClose) {
 
 const TESTS = [["=", "equals"], ["<>", "is not"], [">=", "at least"], ["<=", "at most"], ["contains", "contains"], ["is null", "is NULL"], ["is not null", "is not NULL"]];
 
-function filterForm(host, at, column, onApply, onClose) {
-  const made = popup(host, at, "dialog", `filter ${column.name}`, onClose);
+// The form stays open until its rows are shown: a value that is refused can be mended. `list` asks for the column's values.
+function filterForm(host, model, at, column, { list, apply, among }, onClose) {
+  const heard = () => { if (sent && !model.get("trouble") && !model.get("state").busy) made.close(); };
+  const refused = () => { reason.textContent = sent && model.get("is_refused") ? model.get("trouble") : ""; if (reason.textContent) { sent = false; value.focus(); } };
+  const made = popup(host, at, "dialog", `filter ${column.name}`, (back) => { model.off("change:state", heard); model.off("change:trouble", refused); listener.show = null; onClose(back); });
+  const listener = host.listed || (host.listed = {});
+  let sent = false;
   const form = html(made.box, "form");
   html(form, "b", {}, column.name);
   const test = html(form, "select", { "aria-label": "condition" });
@@ -58,14 +80,74 @@ function filterForm(host, at, column, onApply, onClose) {
   const follow = () => { value.disabled = test.value.endsWith("null"); };
   test.addEventListener("change", follow);
   html(form, "button", { type: "submit" }, "Filter");
+  const reason = html(form, "div", { class: "error", role: "alert" });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    made.close();
-    onApply({ operator: test.value, text: value.value });
+    reason.textContent = "";
+    sent = true;
+    apply({ operator: test.value, text: value.value });
   });
+  model.on("change:state", heard);
+  model.on("change:trouble", refused);
   follow();
+  if (column.comparable) tickList(made, column, { list, among: (chosen) => { sent = true; among(chosen); } }, listener);
   made.place();
   value.focus();
+}
+
+// The column's values with their counts, to be ticked; a text above the list finds others.
+function tickList(made, column, { list, among }, listener) {
+  const box = html(made.box, "div", { class: "choices" });
+  const search = html(box, "input", { type: "search", placeholder: "find a value", "aria-label": `find a value of ${column.name}` });
+  const values = html(box, "div", { class: "ticks", role: "group", "aria-label": `values of ${column.name}` });
+  const only = button(box, "Only the ticked values", () => among([...values.querySelectorAll("input:checked")].map((tick) => Number(tick.value))));
+  only.disabled = true;
+  let typed = null;
+  const ask = () => { clearTimeout(typed); typed = setTimeout(() => list(search.value), 150); };
+  search.addEventListener("input", ask);
+  search.addEventListener("keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); list(search.value); } });
+  values.addEventListener("change", () => { only.disabled = !values.querySelector("input:checked"); });
+  listener.show = (found) => {
+    if (found.containing !== search.value) return;
+    values.replaceChildren();
+    only.disabled = true;
+    if (!found.values) { box.remove(); return; }
+    found.values.forEach(([text, rows], i) => {
+      const line = html(values, "label"), tick = html(line, "input", { type: "checkbox", value: String(i) });
+      tick.dataset.lmSuppressShortcuts = "true";
+      html(line, "span", { class: "tick-text" }, shownText(text));
+      html(line, "span", { class: "dim" }, rows.toLocaleString("en"));
+    });
+    if (!found.values.length) html(values, "div", { class: "dim" }, "no value contains this text");
+    if (found.left_out) html(values, "div", { class: "dim" }, `${found.left_out.toLocaleString("en")} more: find them by their text`);
+    made.place();
+  };
+  list("");
+}
+
+// The statistics of a column, below its head.
+function statisticsBox(host, at, name, found, onClose) {
+  const made = popup(host, at, "dialog", `statistics of ${name}`, onClose);
+  const box = html(made.box, "div", { class: "dg-value" });
+  html(box, "b", {}, name);
+  const facts = html(html(box, "table"), "tbody");
+  for (const [label, text] of found.facts) {
+    const line = html(facts, "tr");
+    html(line, "th", { scope: "row" }, label);
+    html(line, "td", { class: "n" }, shownText(text));
+  }
+  if (found.top.length) {
+    const most = html(box, "table"), line = html(html(most, "thead"), "tr"), body = html(most, "tbody");
+    for (const [text, side] of [["most frequent", ""], ["rows", "n"], ["share", "n"]]) html(line, "th", { scope: "col", class: side }, text);
+    for (const [text, rows, share] of found.top) {
+      const value = html(body, "tr");
+      html(value, "td", {}, shownText(text));
+      html(value, "td", { class: "n" }, rows);
+      html(value, "td", { class: "n" }, share);
+    }
+  }
+  made.place();
+  made.box.focus();
 }
 
 function columnChoice(host, at, columns, changed, onClose) {

@@ -4,7 +4,7 @@ function historyTable(host, model, select) {
   const head = html(box, "h4", {}, "History"), bar = html(box, "div", { class: "bar" }), ask = html(box, "div");
   const said = html(box, "div", { role: "status", class: "history-said" });
   const scroll = html(box, "div", { class: "grid", role: "region", "aria-label": "commits, newest first" }), more = html(box, "div");
-  let tagging = false, confirming = null;
+  let tagging = false, sent = false, confirming = null;
 
   const actions = () => keepingFocus(bar, () => {
     const view = model.get("table"), all = model.get("history").commits, at = model.get("position"), commit = all[at];
@@ -27,10 +27,8 @@ function historyTable(host, model, select) {
       form.addEventListener("submit", (event) => {
         event.preventDefault();
         if (!name.value.trim()) return name.focus();
-        tagging = false;
+        sent = true;  // the form stays until the tag is there: a name that is refused can be mended
         model.send({ tag: name.value, snapshot: commit.id });
-        actions();
-        bar.querySelector("[data-keep=tag]").focus();
       });
     } else add("Tag …", "tag", () => { tagging = true; actions(); bar.querySelector("input").focus(); }, "Tag this snapshot: it does not expire");
     add("Roll back …", "rollback", () => model.send({ preview_rollback: commit.id }), at === all.length - 1 ? "This is the latest snapshot" : "Preview what a rollback to this snapshot removes", at === all.length - 1);
@@ -89,8 +87,11 @@ function historyTable(host, model, select) {
     if (view.more) button(more, `Show ${Math.min(20, view.more)} more of ${count(view.more, "earlier snapshot")}`, () => model.send({ more: true }), { "data-keep": "more" });
   });
 
-  const draw = () => { rows(); actions(); confirm(); said.textContent = model.get("table").message || ""; };
-  const moved = () => { tagging = false; rows(); actions(); };
+  const draw = () => {
+    if (sent) { sent = tagging = false; rows(); actions(); bar.querySelector("[data-keep=tag]")?.focus(); }
+    rows(); actions(); confirm(); said.textContent = model.get("table").message || "";
+  };
+  const moved = () => { tagging = sent = false; rows(); actions(); };
   model.on("change:table", draw);
   model.on("change:history", moved);
   model.on("change:position", moved);

@@ -27,6 +27,7 @@ class HomeCard(anywidget.AnyWidget):
     _esm = script("panel.js", "home.js")
     _css = STYLE
     trouble = traitlets.Unicode("").tag(sync=True)
+    is_refused = traitlets.Bool(False).tag(sync=True)
     view = traitlets.Dict().tag(sync=True)
 
     def __init__(self, wb: Workbench) -> None:

@@ -24,6 +24,7 @@ function onWidth(host, draw) {
   return () => watch.disconnect();
 }
 
+const CONTROLS = "form, .bar, .dg-bar, .dg-foot, .controls";
 const HINT = "Hover over a file, or press Tab, for details";
 
 function el(parent, name, attributes, text) {
@@ -44,14 +45,24 @@ function html(parent, name, attributes, text) {
   return node;
 }
 
-// The error of the last request; the picture below stays, dimmed.
+// The error of the last request. A slip, such as a wrong name, is told below the controls that were used; of another error
+// the picture is dimmed, and the reason is above it.
 function troubles(host, model) {
   const box = html(host, "div", { class: "trouble" });
+  let used = null;  // the row of the control that was used last: the control itself may be drawn again
+  const use = (event) => {
+    for (let row = event.target.closest?.(CONTROLS); row && host.contains(row) && row !== host; row = row.parentElement.closest(CONTROLS)) used = row;
+  };
+  for (const event of ["pointerdown", "keydown", "change"]) host.addEventListener(event, use, true);
   const draw = () => {
-    const text = model.get("trouble");
-    host.classList.toggle("troubled", Boolean(text));
+    const text = model.get("trouble"), slip = Boolean(text) && model.get("is_refused");
+    host.classList.toggle("troubled", Boolean(text) && !slip);
     box.replaceChildren();
-    if (text) html(box, "div", { class: "error", role: "alert" }, "✗ " + text);
+    if (slip && used && host.contains(used)) used.after(box);
+    else if (box !== host.firstChild) host.prepend(box);
+    if (!text) return;
+    html(box, "div", { class: "error", role: "alert" }, "✗ " + text);
+    if (slip) box.scrollIntoView?.({ block: "nearest" });
   };
   model.on("change:trouble", draw);
   draw();

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import traitlets
 
 from paimon_nb.base.errors import CommitConflict, PaimonError
-from paimon_nb.notebook.display import display_cells, is_number
+from paimon_nb.notebook.display import display_cells
+from paimon_nb.notebook.grid.types import is_number
 from paimon_nb.notebook.history_model import (
     HistoryRow,
     RollbackPreview,

@@ -52,6 +52,8 @@ class Result:
     """A streaming SELECT that has not started yet."""
     job: StreamJob | None = None
     """The job that a streaming INSERT or a procedure started."""
+    fields: tuple[DataField, ...] = ()
+    """The columns with their types, whose precision the types of Arrow do not tell; (): not known."""
     query: tuple[str | None, Span | None] = (None, None)
     """The text that gave the rows and the query's part of it: where an error is that shows only when the rows are read."""
     _frame: DataFrame | None = None
@@ -137,9 +139,11 @@ def dataframe_of(session: Session, result: Result) -> DataFrame:
     return from_arrow(spark, result.arrow)
 
 
-def result_of_frame(frame: DataFrame, text: str | None = None, span: Span | None = None) -> Result:
-    """The result of a query that Spark ran. `text`: the whole text; `span`: the query's part of it."""
-    return Result("rows", is_query=True, query=(text, span), _frame=frame)
+def result_of_frame(
+    frame: DataFrame, text: str | None = None, span: Span | None = None, fields: Sequence[DataField] = ()
+) -> Result:
+    """The result of a query that Spark ran. `text`: the whole text; `span`: the query's part of it; `fields`: see `Result`."""
+    return Result("rows", is_query=True, query=(text, span), fields=tuple(fields), _frame=frame)
 
 
 def result_of_rows(session: Session, rows: pa.Table, fields: Sequence[DataField]) -> Result:
@@ -152,6 +156,7 @@ def result_of_rows(session: Session, rows: pa.Table, fields: Sequence[DataField]
         arrow=to_spark_arrow(rows, fields),
         make_frame=lambda: from_arrow(session.spark, rows, fields),
         is_query=True,
+        fields=tuple(fields),
     )
 
 

@@ -1,0 +1,57 @@
+"""Filters, searched text and order of a grid as SQL around the query that gave its rows."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+from paimon_nb.base.errors import UnsupportedOperation
+from paimon_nb.base.sql_quoting import text_literal
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from paimon_nb.notebook.grid.rows import Arrangement
+
+
+def query_code(statement: str, arrangement: Arrangement, rows: pa.Table) -> str:
+    """A cell that reads the rows as they are arranged.
+
+    Args:
+        statement: the query, or a cell with its magic line in front of it.
+        rows: the rows of the result, for the names of its columns.
+
+    Raises:
+        UnsupportedOperation: two columns have the name of a column that is filtered or sorted.
+    """
+    from paimon_nb.sql import quote_if_needed
+
+    names = rows.column_names
+    magic, query = _magic_and_query(statement)
+    conditions = [c.sql() for c in arrangement.filters]
+    if arrangement.search:
+        text = f"lower({text_literal(arrangement.search)})"
+        found = [f"contains(lower(CAST({quote_if_needed(n)} AS STRING)), {text})" for n in names]
+        conditions.append(f"({' OR '.join(found)})")
+    used = {c.name for c in arrangement.filters} | (set(names) if arrangement.search else set())
+    if arrangement.sort is not None:
+        used.add(names[arrangement.sort])
+    for name in sorted(used):
+        if names.count(name) > 1:
+            raise UnsupportedOperation(f"two columns are named {name!r}", hint="give one of them another name with AS")
+    if not used:
+        return f"{magic}\n{query}"
+    lines = ["SELECT * FROM (", textwrap.indent(query, "  "), ") AS result"]
+    lines += [f"WHERE {conditions[0]}", *(f"  AND {c}" for c in conditions[1:])] if conditions else []
+    if arrangement.sort is not None:
+        name = quote_if_needed(names[arrangement.sort])
+        lines.append(f"ORDER BY {name}{' DESC' if arrangement.descending else ''} NULLS LAST")
+    return "\n".join([magic, *lines])
+
+
+def _magic_and_query(statement: str) -> tuple[str, str]:
+    """The line of %%paimon, with the engine that was chosen, and the query."""
+    if statement.startswith("%%"):
+        magic, _, query = statement.partition("\n")
+        return magic, query
+    return "%%paimon", statement
