@@ -192,8 +192,8 @@ def test_rows_are_deleted_and_merged_as_actions(warehouse, capsys):
             "--merge_actions cannot be 'matched-delet'",
         ),
         (
-            ["compact_chain_table", "--table", "t"],
-            "procedure compact_chain_table is not supported: chain tables are newer than Paimon 1.3",
+            ["query_service", "--table", "t"],
+            "procedure query_service is not supported: it is a service of a Flink cluster",
         ),
     ],
 )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 from paimon_nb.base.errors import BadOptionValue, SchemaMismatch, UnsupportedFormat, UnsupportedOperation
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.blob_rules import check_blobs_with_keys
+from paimon_nb.catalog.chain_table_rules import check_chain_table
 from paimon_nb.catalog.format_table_rules import check_format_table
 from paimon_nb.catalog.geospatial_rules import check_geospatial_columns
 from paimon_nb.catalog.shared_shredding_rules import check_shared_shredding
@@ -69,6 +70,7 @@ def check_schema(schema: TableSchema) -> None:
     _check_blob_fields(schema, options)
     check_geospatial_columns(schema, options)
     check_shared_shredding(schema, options)
+    check_chain_table(schema, options)
     # Options may be set one by one: the file system is checked when a file is written.
     if options.get(opt.DATA_FILE_EXTERNAL_PATHS_STRATEGY) != "specific-fs" or options.has(
         opt.DATA_FILE_EXTERNAL_PATHS_SPECIFIC_FS
@@ -96,13 +98,19 @@ def check_writable_types(schema: TableSchema, before: TableSchema | None = None)
             )
 
 
-def check_fallback(schema: TableSchema, branches: BranchDirectory) -> None:
-    """Raises BadOptionValue if the fallback branch does not exist."""
-    name = TableOptions(schema.options).get(opt.SCAN_FALLBACK_BRANCH)
-    if name and not branches.exists(name):
+def check_other_branches(schema: TableSchema, branches: BranchDirectory) -> None:
+    """Raises BadOptionValue if a branch whose partitions the table reads does not exist, or two options name one."""
+    options = TableOptions(schema.options)
+    if options.get(opt.SCAN_FALLBACK_BRANCH) and options.get(opt.SCAN_PRIMARY_BRANCH):
         _refuse_option(
-            opt.SCAN_FALLBACK_BRANCH.key, f"the table has no branch {name!r}", "create it with CALL sys.create_branch"
+            opt.SCAN_PRIMARY_BRANCH.key,
+            f"it cannot be set together with {opt.SCAN_FALLBACK_BRANCH.key!r}",
+            "reset one of them",
         )
+    for option in (opt.SCAN_FALLBACK_BRANCH, opt.SCAN_PRIMARY_BRANCH):
+        name = options.get(option)
+        if name and not branches.exists(name):
+            _refuse_option(option.key, f"the table has no branch {name!r}", "create it with CALL sys.create_branch")
 
 
 def check_table_kind(options: Mapping[str, str]) -> None:
@@ -128,12 +136,13 @@ def check_new_table_options(schema: TableSchema) -> None:
             "it must be false for a table of a catalog",
             "leave it out, or CREATE TEMPORARY TABLE with 'connector' = 'paimon' and 'path'",
         )
-    if name := options.get(opt.SCAN_FALLBACK_BRANCH):
-        _refuse_option(
-            opt.SCAN_FALLBACK_BRANCH.key,
-            f"a new table has no branch {name!r}",
-            "CALL sys.create_branch, then ALTER TABLE ... SET",
-        )
+    for option in (opt.SCAN_FALLBACK_BRANCH, opt.SCAN_PRIMARY_BRANCH):
+        if name := options.get(option):
+            _refuse_option(
+                option.key,
+                f"a new table has no branch {name!r}",
+                "CALL sys.create_branch, then ALTER TABLE ... SET",
+            )
 
 
 def _refuse_option(key: str, why: str, hint: str) -> NoReturn:

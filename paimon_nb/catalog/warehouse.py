@@ -466,7 +466,7 @@ class WarehouseCatalog(Catalog):
     def alter_table(self, name: Identifier, changes: Sequence[Change]) -> TableSchema:
         from paimon_nb.catalog.alter import apply_changes
         from paimon_nb.catalog.deletion_vector_toggle import check_deletion_vector_toggle
-        from paimon_nb.catalog.schema_validation import check_fallback
+        from paimon_nb.catalog.schema_validation import check_other_branches
 
         for _ in range(_MAX_ALTER_ATTEMPTS):
             store = self._open_store(name)
@@ -476,7 +476,7 @@ class WarehouseCatalog(Catalog):
             has_data = store.is_format_table or store.snapshots.latest_id() is not None
             new_schema = apply_changes(latest, changes, has_data=has_data, now_ms=clock.now_ms())
             if not store.is_format_table:
-                check_fallback(new_schema, store.branches)
+                check_other_branches(new_schema, store.branches)
             check_deletion_vector_toggle(latest, new_schema, store)
             if new_schema is latest:
                 return new_schema

@@ -72,12 +72,6 @@ def _differs_from(*values: str) -> Callable[[str, Mapping[str, str]], bool]:
     return lambda value, _: value not in values
 
 
-def _is_chain_table(value: str, raw: Mapping[str, str]) -> bool:
-    """Whether the table is a chain table. Its snapshot and delta branches are ordinary tables."""
-    chain_branches = (raw.get("scan.fallback-snapshot-branch"), raw.get("scan.fallback-delta-branch"))
-    return value == "true" and raw.get("branch", "main") not in chain_branches
-
-
 def _custom_action(value: str, raw: Mapping[str, str]) -> bool:
     return bool(value) and "custom" in raw.get("partition.mark-done-action", "")
 
@@ -88,7 +82,6 @@ def _unknown_iceberg_storage(value: str, _: Mapping[str, str]) -> bool:
 
 
 _CALLBACK = "Java classes cannot be called"
-_CHAIN = "a chain table consists of a snapshot branch and a delta branch, which cannot be read together"
 _KEY_INDEX = "the files of a compaction would lack this index"
 _KEY_INDEX_HINT = (
     "compact with Paimon on Spark or Flink; ALTER TABLE ... SET ('write-only' = 'true') leaves compaction to them"
@@ -96,9 +89,6 @@ _KEY_INDEX_HINT = (
 
 UNSUPPORTED: Mapping[str, Unsupported] = {
     "batch-scan-mode": Unsupported("0.5", (READ,), "this scan mode is for compaction jobs of Java Paimon"),
-    "chain-table.enabled": Unsupported(
-        "1.4", ALL, _CHAIN, _is_chain_table, "read one of its branches: FROM `t$branch_<name>`"
-    ),
     "commit.callbacks": Unsupported("0.5", (WRITE, COMPACT), _CALLBACK),
     "metadata.iceberg.storage": Unsupported(
         "2.1", (WRITE, COMPACT), "readers of Iceberg would not see the change", _unknown_iceberg_storage
@@ -119,7 +109,6 @@ UNSUPPORTED: Mapping[str, Unsupported] = {
     "query-auth.enabled": Unsupported(
         "1.4", (READ,), "the catalog's row filters and column masks would not be applied"
     ),
-    "scan.primary-branch": Unsupported("1.4", (READ,), "partitions of the primary branch would be read from this branch"),
     "sequence.snapshot-ordering": Unsupported(
         "2.0", ALL, "rows of a key would be ordered by their sequence numbers instead of their snapshots"
     ),
@@ -140,7 +129,6 @@ _ALL_ROWS = "rows that no index covers are always found, as with 'detail'"
 _SHREDDING = "each file infers the columns of its VARIANT values from its own rows, which any reader reads"
 _OWN_ACCESS = "descriptors are read with the access of the table's catalog; a place without it is an error"
 _JOB = "it configures jobs of Flink or Spark that do not run here"
-_CHAIN_DETAIL = "it is for chain tables, which are rejected by 'chain-table.enabled'"
 _ERROR = "the condition that it ignores is an error here"
 
 HARMLESS: Mapping[str, str] = {
@@ -152,9 +140,7 @@ HARMLESS: Mapping[str, str] = {
     "blob.split-by-file-size": _LAYOUT_OF_SPLITS,
     "bucket-append-ordered": "rows of a bucket are always ordered",
     "cache-page-size": _TUNES,
-    "chain-table.chain-partition-keys": _CHAIN_DETAIL,
-    "chain-table.split.key-range-enabled": _CHAIN_DETAIL,
-    "chain-table.streaming.merge-snapshot": _CHAIN_DETAIL,
+    "chain-table.split.key-range-enabled": _LAYOUT_OF_SPLITS,
     "clustering.incremental.mode": _LAYOUT,
     "commit.callback.#.param": "it is for 'commit.callbacks'",
     "commit.discard-duplicate-files": "repeated commits are recognised by commit user and identifier",
@@ -216,8 +202,6 @@ HARMLESS: Mapping[str, str] = {
     "row-tracking.partition-group-on-commit": "it affects the order of new row ids; ids are unique in any case",
     "scalar-index.search-mode": _ALL_ROWS,
     "scan.fallback-branch.read-fail-fast": "a failed read of the fallback branch is an error here",
-    "scan.fallback-delta-branch": _CHAIN_DETAIL,
-    "scan.fallback-snapshot-branch": _CHAIN_DETAIL,
     "scan.manifest.parallelism": _TUNES,
     "scan.max-splits-per-task": _TUNES,
     "scan.plan-auto-tag-for-read.time-retained": "reads do not create tags",

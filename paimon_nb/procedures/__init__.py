@@ -19,7 +19,7 @@ from paimon_nb.procedures.cdc import (
     POSTGRES_SYNC_TABLE,
 )
 from paimon_nb.procedures.clone import CLONE
-from paimon_nb.procedures.compact import COMPACT, COMPACT_DATABASE
+from paimon_nb.procedures.compact import COMPACT, COMPACT_CHAIN_TABLE, COMPACT_DATABASE
 from paimon_nb.procedures.consumers import CLEAR_CONSUMERS, RESET_CONSUMER
 from paimon_nb.procedures.copy import COPY, COPY_FILES
 from paimon_nb.procedures.expire import (
@@ -83,7 +83,7 @@ PROCEDURES: Registry[Procedure] = Registry(
     {
         p.name: p
         for p in (
-            ALTER_COLUMN_DEFAULT_VALUE, ALTER_VIEW_DIALECT, CLEAR_CONSUMERS, CLONE, COMPACT, COMPACT_DATABASE, COMPACT_MANIFEST, COPY, COPY_FILES, CREATE_BRANCH,
+            ALTER_COLUMN_DEFAULT_VALUE, ALTER_VIEW_DIALECT, CLEAR_CONSUMERS, CLONE, COMPACT, COMPACT_CHAIN_TABLE, COMPACT_DATABASE, COMPACT_MANIFEST, COPY, COPY_FILES, CREATE_BRANCH,
             CREATE_GLOBAL_INDEX, CREATE_PRIVILEGED_USER, CREATE_TAG, CREATE_TAG_FROM_TIMESTAMP, CREATE_TAG_FROM_WATERMARK, DATA_EVOLUTION_MERGE_INTO, DELETE_BRANCH, DELETE_TAG,
             DROP_GLOBAL_INDEX, DROP_PARTITION, DROP_PRIVILEGED_USER, EXPIRE_CHANGELOGS, EXPIRE_PARTITIONS, EXPIRE_SNAPSHOTS, EXPIRE_TAGS, FAST_FORWARD, FULL_TEXT_SEARCH, GRANT_PRIVILEGE_TO_USER, INIT_FILE_BASED_PRIVILEGE,
             KAFKA_SYNC_DATABASE, KAFKA_SYNC_TABLE, MARK_PARTITION_DONE, MATERIALIZE_DELETION_VECTORS, MERGE_BRANCH, MERGE_INTO, MIGRATE_DATABASE, MIGRATE_ICEBERG_TABLE, MIGRATE_TABLE, MYSQL_SYNC_DATABASE, MYSQL_SYNC_TABLE, POSTGRES_SYNC_DATABASE, POSTGRES_SYNC_TABLE, PURGE_FILES, REASSIGN_ROW_ID, REMOVE_ORPHAN_FILES, REMOVE_UNEXISTING_FILES, REMOVE_UNEXISTING_MANIFESTS, RENAME_BRANCH,
@@ -98,7 +98,6 @@ PROCEDURES: Registry[Procedure] = Registry(
 _FUNCTIONS = "functions of a catalog are Java code, which is not run here"
 UNSUPPORTED = {
     **dict.fromkeys(("alter_function", "create_function", "drop_function"), _FUNCTIONS),
-    "compact_chain_table": "chain tables are newer than Paimon 1.3",
     "query_service": "it is a service of a Flink cluster; use SELECT ... WHERE or Table.lookup() instead",
 }  # fmt: skip
 """Paimon procedures that are not supported, with the reason."""

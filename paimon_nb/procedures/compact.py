@@ -16,13 +16,16 @@ from paimon_nb.procedures.procedure import (
     commit_note,
     one_row,
     parse_options,
+    parse_partitions,
     selected_partitions,
     success,
     table_argument,
 )
 from paimon_nb.spark.write.compact import compact as run_compaction
+from paimon_nb.table.read.partition_spec import in_row_spec
 from paimon_nb.table.write.cluster import Order
-from paimon_nb.table.write.compact import idle_partitions, uses_clustering
+from paimon_nb.table.write.commit import TableCommit
+from paimon_nb.table.write.compact import idle_partitions, merge_chain, uses_clustering
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -135,6 +138,22 @@ def _by_position(values: Sequence[Any]) -> dict[str, Any]:
     return dict(zip(names, values, strict=False))
 
 
+def _compact_chain_table(context: Context, table: str, partition: str, overwrite: bool) -> pa.Table:
+    specs = parse_partitions(partition) or []
+    if len(specs) != 1:
+        raise BadOptionValue(f"partition {partition!r} is not one partition", hint="write 'dt=20250810,hour=22'")
+    target = context.table(table)
+    done = merge_chain(target.store, in_row_spec(target.schema, specs[0]), overwrite=overwrite)
+    if done is None:
+        context.notes.append(
+            f"{target.name}: nothing was merged; the snapshot branch has the partition, or no branch has it"
+        )
+        return one_row(result=False)
+    store, messages, scope = done
+    commit_note(context, target, TableCommit(store).commit(messages, overwrite=scope))
+    return one_row(result=True)
+
+
 COMPACT: Procedure = Procedure(
     "compact",
     "Compact a table: all sorted runs of each bucket (full), or those that the compaction strategy picks (minor). "
@@ -232,4 +251,14 @@ COMPACT_DATABASE = Procedure(
         Argument("compact_strategy", doc="full or minor; minor where 'clustering.incremental' is set, else full"),
     ),
     _compact_database,
+)
+COMPACT_CHAIN_TABLE: Procedure = Procedure(
+    "compact_chain_table",
+    "Merge a partition of a chain table into its snapshot branch.",
+    (
+        table_argument(),
+        Argument("partition", required=True, doc="'dt=20250810,hour=22'"),
+        Argument("overwrite", "bool", False, doc="also merge a partition that the snapshot branch has"),
+    ),
+    _compact_chain_table,
 )

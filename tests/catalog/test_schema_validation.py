@@ -182,6 +182,17 @@ def test_what_java_takes(wb, columns, partition, options):
     wb.run("DROP TABLE t")
 
 
+def test_fallback_and_primary_branch_exclude_each_other(wb):
+    wb.run("CREATE TABLE t (a INT)")
+    wb.run("CALL sys.create_branch('t', 'b')")
+    for name in ("fallback", "primary"):
+        with pytest.raises(BadOptionValue, match="has no branch 'x'"):
+            wb.run(f"ALTER TABLE t SET ('scan.{name}-branch' = 'x')")
+    with pytest.raises(BadOptionValue, match="cannot be set together"):
+        wb.run("ALTER TABLE t SET ('scan.primary-branch' = 'b', 'scan.fallback-branch' = 'b')")
+    wb.run("ALTER TABLE t SET ('scan.primary-branch' = 'b'); DROP TABLE t")
+
+
 def test_a_fallback_branch_is_there(wb):
     wb.run(create(KEYS, "p", {"bucket": "1"}))
     with pytest.raises(BadOptionValue, match=r"'scan\.fallback-branch'"):

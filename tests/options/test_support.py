@@ -24,12 +24,11 @@ ROWS = pa.table({"id": pa.array([1, 2, 3], pa.int32()), "v": ["a", "b", "c"]})
 NEWER = pa.table({"id": pa.array([3, 4], pa.int32()), "v": ["C", "d"]})
 
 ASKING = {
-    "batch-scan-mode": "compact", "chain-table.enabled": "true",
-    "commit.callbacks": "org.example.Call", "metadata.iceberg.storage": "some-later-catalog",
+    "batch-scan-mode": "compact", "commit.callbacks": "org.example.Call", "metadata.iceberg.storage": "some-later-catalog",
     "partition.mark-done-action.custom.class": "org.example.Call", "partition.timestamp-format.strict": "true",
     "pk-bitmap.index.columns": "v", "pk-btree.index.columns": "v", "pk-clustering-override": "true", "pk-full-text.index.columns": "v",
     "pk-multivalue.index.columns": "v", "pk-vector.index.columns": "v", "primary-key.nullable": "true",
-    "query-auth.enabled": "true", "scan.primary-branch": "b", "sequence.snapshot-ordering": "true", "stream-scan-mode": "file-monitor",
+    "query-auth.enabled": "true", "sequence.snapshot-ordering": "true", "stream-scan-mode": "file-monitor",
     "tag.callbacks": "org.example.Call", "type": "object-table",
 }  # fmt: skip
 """A value of each unsupported option that asks for what it does."""
@@ -146,21 +145,6 @@ def test_statements_are_refused_before_they_do_anything(tmp_path):
     assert t.latest_snapshot().id == 1
     hint = "/*+ OPTIONS('paimon-nb.ignore-unsupported-options' = 'sequence.snapshot-ordering') */"
     assert len(wb.sql(f"SELECT * FROM t {hint}").collect()) == 3
-
-
-def test_a_branch_of_a_chain_is_a_table_by_itself(tmp_path):
-    parts = {"chain-table.enabled": "true", "scan.fallback-snapshot-branch": "s", "scan.fallback-delta-branch": "d"}
-    made(tmp_path, {})
-    wb = paimon_nb.connect(str(tmp_path / "w"))
-    wb.run("CALL sys.create_branch('default.t', 's')")
-    for schema in (tmp_path / "w/default.db/t").rglob("schema-0"):
-        found = json.loads(schema.read_text())
-        found["options"] |= parts
-        schema.write_text(json.dumps(found))
-    wb = paimon_nb.connect(str(tmp_path / "w"))
-    with pytest.raises(UnsupportedFormat, match="chain-table"):
-        wb.table("t").to_arrow()
-    wb.table("t$branch_s").to_arrow()
 
 
 def test_rows_that_wait_for_their_bucket_are_refused_only_where_they_are_to_be_merged(tmp_path):

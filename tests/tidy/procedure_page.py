@@ -24,6 +24,7 @@ EXAMPLES: dict[str, str] = {
     "clear_consumers": "CALL sys.clear_consumers('t', 'report.*')",
     "clone": "CALL sys.clone(database => 'default', `table` => 't', target_database => 'lab', target_table => 't', `where` => 'dt = ''2025-10-19''')",
     "compact": "CALL sys.compact(`table` => 't', partitions => 'dt=2025-10-19', compact_strategy => 'full')",
+    "compact_chain_table": "CALL sys.compact_chain_table('t', 'dt=2025-10-19')",
     "compact_database": "CALL sys.compact_database('default|sales', 'combined', 't.*', 'tmp_.*')",
     "compact_manifest": "CALL sys.compact_manifest('t')",
     "copy": "CALL sys.copy(source_table => 't', target_table => 'lab.t')",
@@ -85,6 +86,7 @@ EXAMPLES: dict[str, str] = {
 }  # fmt: skip
 _JOB = "| job | tables |\n|---|---|\n| ... | {} |"
 GIVEN = {
+    "compact_chain_table": "| result |\n|---|\n| Success |",
     "alter_view_dialect": "| result |\n|---|\n| true |",
     "create_global_index": "| result |\n|---|\n| true |",
     "create_privileged_user": "| result |\n|---|\n| User ann is created without any privileges. |",

@@ -287,13 +287,13 @@ class RestCatalog(Catalog):
     def alter_table(self, name: Identifier, changes: Sequence[Change]) -> TableSchema:
         from paimon_nb.catalog.alter import apply_changes
         from paimon_nb.catalog.deletion_vector_toggle import check_deletion_vector_toggle
-        from paimon_nb.catalog.schema_validation import check_fallback
+        from paimon_nb.catalog.schema_validation import check_other_branches
 
         store = self._open_store(name)
         has_data = store.is_format_table or store.snapshots.latest_id() is not None
         changed = apply_changes(store.schema, changes, has_data=has_data, now_ms=clock.now_ms())
         if not store.is_format_table:
-            check_fallback(changed, store.branches)
+            check_other_branches(changed, store.branches)
         check_deletion_vector_toggle(store.schema, changed, store)
         nodes = change_nodes(store.schema, changes, has_data=has_data)
         if nodes:

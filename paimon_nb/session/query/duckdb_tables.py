@@ -14,7 +14,6 @@ from paimon_nb.base.errors import (
     SqlSyntaxError,
     TableNotFound,
 )
-from paimon_nb.options.table import SCAN_FALLBACK_BRANCH
 from paimon_nb.session.core.result import Result
 from paimon_nb.session.query.duckdb_read_only import SETTINGS, check_statement_only_reads
 from paimon_nb.session.query.frames_and_files import is_frame, is_spark_frame
@@ -200,14 +199,14 @@ class DuckDbTables:
 def _rows_of_one_snapshot(table: Table) -> Any:
     """A table's rows for all scans of a text: a dataset of the snapshot that is the latest now.
 
-    An option that selects a snapshot or changes does so in each scan. A fallback branch has snapshots of its own, and each scan reads
+    An option that selects a snapshot or changes does so in each scan. Other branches have snapshots of their own, and each scan reads
     the latest.
     """
     store = table.store
     has_time_travel = parse_incremental(store.options) is not None or not isinstance(
         parse_travel(store.options), Latest
     )
-    if has_time_travel or store.options.get(SCAN_FALLBACK_BRANCH):
+    if has_time_travel or store.reads_other_branches:
         return table.to_dataset()
     latest = store.latest()
     if latest is None:

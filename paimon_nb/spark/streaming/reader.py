@@ -18,7 +18,7 @@ from paimon_nb.spark.runtime.jvm_bridge import plain_session
 from paimon_nb.spark.streaming.data_source import stream_of_data_source
 from paimon_nb.table.read.strategy.planned_scan import requested_fields
 from paimon_nb.table.read.strategy.spark_meaning import conjuncts_with_spark_meaning
-from paimon_nb.table.read.stream import StreamOffset, check_streamable
+from paimon_nb.table.read.stream import StreamOffset, check_streamable, followed_store
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -75,6 +75,7 @@ def stream_frame(
     spark = plain_session(spark)
     store = table.store.copy(options) if options else table.store
     check_streamable(store)
+    store = followed_store(store, filter)
     _check_wait(store.options)
     with_kinds = bool(store.options.get(READ_CHANGELOG)) if kinds is None else kinds
     return stream_of_data_source(

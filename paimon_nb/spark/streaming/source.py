@@ -165,7 +165,8 @@ class TableStreamReader(DataSourceStreamReader):
                 return self._offset_json(
                     newest if newest is not None and newest.next > start.next else self._after_start(start)
                 )
-            if start.full and newest is not None and newest.next <= start.next:
+            begins = start.base is not None if newest is None else newest.next <= start.next
+            if start.full and begins:
                 newest = self._after_start(start)  # a stream has its first state even beyond 'scan.bounded.watermark'
             if newest is None or newest.next <= start.next - (not start.full):
                 return self._offset_json(self._without_new_data(start, newest))

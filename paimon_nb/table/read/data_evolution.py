@@ -13,7 +13,9 @@ from paimon_nb.base.errors import CorruptFile, ReadError
 from paimon_nb.base.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+
+    import pyarrow as pa
 
     from paimon_nb.format.manifest import DataFile
     from paimon_nb.format.types import DataField
@@ -176,3 +178,24 @@ def stores_column(store: TableStore, group: Sequence[DataFile], field: DataField
 def _stored_field_ids(store: TableStore, file: DataFile) -> set[int]:
     fields = store.schemas.get(file.schema_id).fields
     return {f.id for f in fields if file.write_cols is None or f.name in file.write_cols}
+
+
+def cut_at_same_rows(streams: Sequence[Iterator[pa.Table]], files: Sequence[DataFile]) -> Iterator[list[pa.Table]]:
+    """Streams of the same rows, cut at the same rows. Raises CorruptFile: one of them has fewer."""
+    heads: list[pa.Table | None] = [None] * len(streams)
+    while True:
+        for i, rows in enumerate(streams):
+            head = heads[i]
+            while head is None or head.num_rows == 0:
+                head = next(rows, None)
+                if head is None:
+                    break
+            heads[i] = head
+        present = [h for h in heads if h is not None]
+        if not present:
+            return
+        if len(present) < len(heads):
+            raise CorruptFile(anchor_file(files).file_name, "files with columns of its rows have other numbers of rows")
+        count = min(h.num_rows for h in present)
+        yield [h.slice(0, count) for h in present]
+        heads = [h.slice(count) for h in present]

@@ -55,9 +55,9 @@ def fields_in_file(store: TableStore, file: DataFile, fields: Sequence[DataField
     return [f for f in fields if f.name not in store.schema.partition_keys]
 
 
-def with_partition_columns(store: TableStore, partition: bytes, file: DataFile, rows: pa.Table) -> pa.Table:
-    """The rows with partition columns from the partition, where the file does not store them."""
-    if not store.schema.partition_keys or stores_partition_columns(store, file):
+def with_partition_columns(store: TableStore, partition: bytes, file: DataFile | None, rows: pa.Table) -> pa.Table:
+    """The rows with partition columns from the partition, where the file does not store them. None: it has other values."""
+    if not store.schema.partition_keys or (file is not None and stores_partition_columns(store, file)):
         return rows
     for field, value in zip(store.schema.partition_fields, store.partition_values(partition), strict=True):
         if (at := rows.schema.get_field_index(field.name)) >= 0:

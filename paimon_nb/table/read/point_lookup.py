@@ -76,7 +76,7 @@ class PointLookup:
         self.fits = (
             isinstance(parse_travel(options), Latest)
             and parse_incremental(options) is None
-            and not options.get(opt.SCAN_FALLBACK_BRANCH)
+            and not store.reads_other_branches
             and not any(schema.field(k).type.root in _SEVERAL_FORMS for k in schema.primary_keys)
         )
         self._fields = {f.name: f for f in schema.fields}

@@ -78,6 +78,14 @@ class IcebergCatalog(Protocol):
         """
 
 
+_OWN_PARTITIONS = {
+    opt.SCAN_FALLBACK_BRANCH.key: "",
+    opt.SCAN_PRIMARY_BRANCH.key: "",
+    opt.CHAIN_TABLE_ENABLED.key: "false",
+}
+"""Options without which a read gives the partitions of one branch only."""
+
+
 @dataclass(frozen=True)
 class TableStore:
     """The context of one table (or one branch). Cheap to create, copy and pickle.
@@ -107,6 +115,8 @@ class TableStore:
     """Whether `scan.ignore-lost-files` and `scan.ignore-corrupt-files` take effect; see `for_queries`."""
     read_partitions: tuple[Mapping[str, Any], ...] | None = field(default=None, compare=False)
     """The partitions of `scan.partitions`, in the in-row form by column; None: all. See `for_queries`."""
+    starts_chain: bool = field(default=False, compare=False)
+    """Of the delta branch of a chain table: its whole state is that of the chain, as a stream of the table begins."""
 
     def __repr__(self) -> str:
         return f"<TableStore {self.root}, branch {self.branch}, schema {self.schema.id}>"
@@ -231,12 +241,33 @@ class TableStore:
         return replace(self, schema=schema, dynamic={k: v for k, v in self.dynamic.items() if k not in keys})
 
     def without_fallback(self) -> TableStore:
-        """The same table without its fallback branch."""
-        return self.copy({opt.SCAN_FALLBACK_BRANCH.key: ""})
+        """The same table without partitions of other branches."""
+        return self.copy(_OWN_PARTITIONS)
 
     def for_metadata(self) -> TableStore:
         """The same table for listing files: without options that would change its rows."""
-        return self.copy({opt.SCAN_FALLBACK_BRANCH.key: "", IGNORE_UNSUPPORTED.key: "all"})
+        return self.copy({**_OWN_PARTITIONS, IGNORE_UNSUPPORTED.key: "all"})
+
+    @property
+    def chain_names(self) -> tuple[str, str] | None:
+        """Snapshot and delta branch of a chain table; None: it is none, or has no such branches yet."""
+        if not self.options.get(opt.CHAIN_TABLE_ENABLED):
+            return None
+        full = self.options.get(opt.SCAN_FALLBACK_SNAPSHOT_BRANCH)
+        delta = self.options.get(opt.SCAN_FALLBACK_DELTA_BRANCH)
+        return (str(full), str(delta)) if full and delta else None
+
+    @property
+    def chain_branches(self) -> tuple[str, str] | None:
+        """The same for a table to which reads add the partitions of these branches; None for the branches themselves."""
+        names = self.chain_names
+        return None if names is None or self.branch.lower() in map(str.lower, names) else names
+
+    @property
+    def reads_other_branches(self) -> bool:
+        """Whether a read may give partitions of other branches: a fallback or primary branch, or those of a chain table."""
+        get = self.options.get
+        return any((get(opt.SCAN_FALLBACK_BRANCH), get(opt.SCAN_PRIMARY_BRANCH), get(opt.CHAIN_TABLE_ENABLED)))
 
     def for_queries(self) -> TableStore:
         """The same table for reading rows that are not written back: options select the partitions, and may leave out files

@@ -134,3 +134,14 @@ def test_branches_that_cannot_answer(tmp_path: Path) -> None:
     assert SchemaDirectory(branch.fs, branch.branch_root).create(fewer)
     with pytest.raises(UnsupportedOperation, match="columns differ"):
         read(store.copy({"scan.fallback-branch": "old"}))
+
+
+def test_a_primary_branch_hides_the_tables_own_partitions(two: TableStore) -> None:
+    """`scan.primary-branch`, the other way round: the branch has a and b, and the table's own c is added."""
+    put(two, [row("c", 3, "m")])
+    store = two.copy({"scan.fallback-branch": "", "scan.primary-branch": "old"})
+    assert read(store) == [("a", 100, "o"), ("b", 200, "o"), ("b", 201, "x"), ("c", 3, "m")]
+    assert read(store, "k = 1") == [], "a row that the branch hides does not come to light"
+    assert read(store, "dt = 'c' OR k = 200") == [("b", 200, "o"), ("c", 3, "m")]
+    assert [r["partition"] for r in Table(store).system("partitions").to_pylist()] == ["{a}", "{b}", "{c}"]
+    assert read(store.without_fallback()) == [("a", 1, "m"), ("c", 3, "m")]

@@ -1,6 +1,7 @@
 """Plans a scan: from options and a condition to splits. Reads metadata only, never rows.
 
-With `scan.fallback-branch`, partitions that the branch lacks are read from another branch. Whether a branch has a partition
+With `scan.fallback-branch`, partitions that the branch lacks are read from another branch; with `scan.primary-branch`, those that
+the other branch has. Partitions that a chain table lacks are those of its chain (`chain.py`). Whether a branch has a partition
 is decided on all its files, before pruning, so a condition never exposes rows of the fallback branch. (Java 1.3 decides after
 pruning.)
 Source: docs/spec/format.md sections 5.4 and 14.1; docs/spec/merge-semantics.md section 8 (Paimon `SnapshotReaderImpl`,
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.options import table as opt
 from paimon_nb.table.read.live_files import read_live
+from paimon_nb.table.read.plan.chain import ChainState, chain_splits
 from paimon_nb.table.read.plan.scan_report import ScanReport, Stage
 from paimon_nb.table.read.plan.snapshot_scan import LevelFilter, ScanPlan, bind_to_store, plan_snapshot
 from paimon_nb.table.read.plan.time_travel import (
@@ -75,7 +77,8 @@ def plan_scan(
 
         return plan_format_table(store, bind_to_store(store, _parse_condition(store, predicate, where)), travel)
     snapshot = resolve_time_travel(store, travel)
-    fallback = store.options.get(opt.SCAN_FALLBACK_BRANCH)  # today's option, with any schema
+    fallback = store.options.get(opt.SCAN_FALLBACK_BRANCH)  # today's options, with any schema
+    primary, chain = store.options.get(opt.SCAN_PRIMARY_BRANCH), store.chain_branches
     if snapshot is not None and reads_own_schema(store.options) and snapshot.schema_id != store.schema.id:
         store = store.at_schema(store.schemas.get(snapshot.schema_id))
     predicate = _parse_condition(store, predicate, where)
@@ -96,9 +99,13 @@ def plan_scan(
                 levels=levels or _levels(store, optimized),
                 since_ms=created_since(store, travel),
             )
-    if not fallback or fallback == store.branch:
-        return plan
-    return with_fallback(plan, str(fallback), travel, levels, optimized=optimized)
+    if chain is not None:
+        return with_chain(plan, chain, travel, levels)
+    if fallback and fallback != store.branch:
+        return with_fallback(plan, str(fallback), travel, levels, optimized=optimized)
+    if primary and primary != store.branch:
+        return with_fallback(plan, str(primary), travel, levels, optimized=optimized, first=True)
+    return plan
 
 
 def _parse_condition(store: TableStore, predicate: Predicate | None, where: str | None) -> Predicate | None:
@@ -115,25 +122,66 @@ def _levels(store: TableStore, optimized: bool) -> LevelFilter | None:
 
 
 def with_fallback(
-    plan: ScanPlan, name: str, travel: TimeTravel, levels: LevelFilter | None = None, *, optimized: bool = False
+    plan: ScanPlan,
+    name: str,
+    travel: TimeTravel,
+    levels: LevelFilter | None = None,
+    *,
+    optimized: bool = False,
+    first: bool = False,
 ) -> ScanPlan:
-    """The plan with the splits of the fallback branch added.
+    """The plan with the splits of another branch added.
 
     Args:
-        name: the fallback branch. travel: the time travel of the plan. levels, optimized: as in `plan_scan`.
+        name: the other branch. travel: the time travel of the plan. levels, optimized: as in `plan_scan`.
+        first: of a partition that both have, the other branch's rows are read (`scan.primary-branch`).
     Raises: BranchNotFound. UnsupportedOperation: the branches do not have the same columns or keys.
     """
     store = plan.store
     other, snapshot = fallback_state(store, name, travel, plan.snapshot)
     if snapshot is None:
         return plan
-    own_partitions = set(read_live(store, plan.snapshot).entries.partitions[1]) if plan.snapshot is not None else set()
     there = plan_snapshot(other, snapshot, plan.predicate, levels=levels or _levels(other, optimized))
-    added = tuple(replace(s, branch=name) for s in there.splits if s.partition not in own_partitions)
-    found = {s.partition for s in there.splits}
-    stage = Stage(f"partitions of branch {name}", len(found), len(found - own_partitions))
-    funnel = ScanReport((*plan.skipped.stages, stage), plan.skipped.left_out)
-    return replace(plan, snapshot=plan.snapshot or snapshot, splits=plan.splits + added, skipped=funnel)
+    splits, added = plan.splits, tuple(replace(s, branch=name) for s in there.splits)
+    if first:
+        hidden = _partitions(other, snapshot)
+        splits = tuple(s for s in splits if s.partition not in hidden)
+    else:
+        hidden = _partitions(store, plan.snapshot)
+        added = tuple(s for s in added if s.partition not in hidden)
+    found, read = {s.partition for s in there.splits}, {s.partition for s in added}
+    funnel = _with_stage(plan, Stage(f"partitions of branch {name}", len(found), len(read)))
+    return replace(plan, snapshot=plan.snapshot or snapshot, splits=splits + added, skipped=funnel)
+
+
+def with_chain(plan: ScanPlan, names: tuple[str, str], travel: TimeTravel, levels: LevelFilter | None) -> ScanPlan:
+    """The plan of a chain table with the partitions that its snapshot and delta branch have.
+
+    Raises: BranchNotFound. UnsupportedOperation: the branches do not have the same columns, keys or buckets.
+    """
+    state = chain_state(plan.store, names, travel, plan.snapshot)
+    own = _partitions(plan.store, plan.snapshot)
+    added = tuple(chain_splits(state, plan.predicate, without=own, levels=levels))
+    there = {*state.partitions(of_delta=True), *state.partitions(of_delta=False)} - own
+    funnel = _with_stage(plan, Stage("partitions of the chain", len(there), len({s.partition for s in added})))
+    snapshot = plan.snapshot or state.full_snapshot or state.delta_snapshot
+    return replace(plan, snapshot=snapshot, splits=plan.splits + added, skipped=funnel)
+
+
+def chain_state(
+    store: TableStore, names: tuple[str, str], travel: TimeTravel, found: Snapshot | None = None
+) -> ChainState:
+    """Both branches of a chain table at a time. Raises: as `with_chain`."""
+    full, delta = (fallback_state(store, name, travel, found) for name in names)
+    return ChainState(*full, *delta)
+
+
+def _partitions(store: TableStore, snapshot: Snapshot | None) -> set[bytes]:
+    return set(read_live(store, snapshot).entries.partitions[1]) if snapshot is not None else set()
+
+
+def _with_stage(plan: ScanPlan, stage: Stage) -> ScanReport:
+    return ScanReport((*plan.skipped.stages, stage), plan.skipped.left_out)
 
 
 def fallback_state(
@@ -182,7 +230,7 @@ def _check_same_columns(store: TableStore, other: TableStore) -> None:
     else:
         return
     raise UnsupportedOperation(
-        f"{store.name}: branch {other.branch!r} cannot be a fallback branch: its {different} differ",
-        hint=f"ALTER TABLE so that the {different} are equal, or reset scan.fallback-branch",
+        f"{store.name}: branch {other.branch!r} cannot be read with this one: its {different} differ",
+        hint=f"ALTER TABLE so that the {different} are equal, or reset the option that names the branch",
         branch=other.branch,
     )

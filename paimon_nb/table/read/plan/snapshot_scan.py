@@ -90,6 +90,8 @@ class Split:
     """Files of a format table, which no metadata describes: the numbers of rows are estimates."""
     row_ids: BitMap64 | None = None
     """The row ids that may match the plan's condition; None: any."""
+    origins: Mapping[str, tuple[str, bytes]] | None = None
+    """Branch and partition of each file, by name, if they are not the split's: of a chain table several are merged into one."""
 
     @property
     def size(self) -> int:
@@ -137,20 +139,32 @@ def pack_bucket_into_splits(
     if 0 not in levels and max(deletes, default=0) <= 0 and (independent or len(levels) == 1):
         cuts = _bin_ranges(_file_numbers(files, "file_size"), cost, target)
         return [(files[a:b], not any(deletes[a:b])) for a, b in cuts]
+    order: list[int] = []
+    groups: list[tuple[int, int, bool]] = []
+    for group, single in _sections_of_files(store, files):
+        groups.append((len(order), len(order) + len(group), single and not any(deletes[i] for i in group)))
+        order += group
+    ordered = files.take(order) if isinstance(files, LazyFiles) else [files[i] for i in order]
+    return [(ordered[a:b], raw) for a, b, raw in groups]
+
+
+def pack_by_key(store: TableStore, files: Sequence[DataFile]) -> list[list[DataFile]]:
+    """The files of the splits of one bucket, in which files of any level may hold versions of the same row."""
+    return [[files[i] for i in group] for group, _ in _sections_of_files(store, files)]
+
+
+def _sections_of_files(store: TableStore, files: Sequence[DataFile]) -> list[tuple[list[int], bool]]:
+    """The files of each split by their index, and whether no two of them have common keys."""
+    target, cost = store.options.split_target_size, store.options.split_open_file_cost
     sizes = _file_numbers(files, "file_size")
     parts = [
         ([i for run in section for i in run], len(section) == 1)
         for section in split_into_sections(_key_bounds(store, files))
     ]
-    order: list[int] = []
-    groups: list[tuple[int, int, bool]] = []
-    for parts_of_split in pack_into_bins(parts, lambda part: max(sum(sizes[i] for i in part[0]), cost), target):
-        group = [i for part, _ in parts_of_split for i in part]
-        raw = all(single for _, single in parts_of_split) and not any(deletes[i] for i in group)
-        groups.append((len(order), len(order) + len(group), raw))
-        order += group
-    ordered = files.take(order) if isinstance(files, LazyFiles) else [files[i] for i in order]
-    return [(ordered[a:b], raw) for a, b, raw in groups]
+    bins = pack_into_bins(parts, lambda part: max(sum(sizes[i] for i in part[0]), cost), target)
+    return [
+        ([i for part, _ in part_of_bin for i in part], all(single for _, single in part_of_bin)) for part_of_bin in bins
+    ]
 
 
 def _key_bounds(store: TableStore, files: Sequence[DataFile]) -> list[tuple[Any, Any, int]]:

@@ -17,7 +17,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paimon_nb.base.errors import CorruptFile
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data import (
     KIND_FIELD,
@@ -46,6 +45,7 @@ from paimon_nb.table.read.data_evolution import (
     ColumnParts,
     FileRows,
     anchor_file,
+    cut_at_same_rows,
     files_by_column,
     group_by_row_range,
 )
@@ -193,7 +193,9 @@ def _read_on_branch(
     early = pushable_predicate(store, split, predicate)
     _prefetch(store, [split])
     row_ids = split.row_ids if predicate is not None else None  # they are those of the plan's condition
-    files = SplitFiles(store, split.partition, split.bucket, early, piece_bytes, row_ids, split.snapshot_id)
+    files = SplitFiles(
+        store, split.partition, split.bucket, early, piece_bytes, row_ids, split.snapshot_id, _origins(store, split)
+    )
     with translate_missing_files(store, split.snapshot_id):
         pieces = _rows_of_split(files, split, fields, kinds)
         if piece_bytes is None:
@@ -214,6 +216,17 @@ def _read_on_branch(
                 yield part.select(result)
         if not some:
             yield empty_table([*(store.schema.field(n) for n in names), *([KIND_FIELD] if kinds else [])])
+
+
+def _origins(store: TableStore, split: Split) -> Mapping[str, tuple[TableStore, bytes]] | None:
+    """Where each file is that belongs to another branch or partition than the split's; None: all belong to it."""
+    if split.origins is None:
+        return None
+    stores = {store.branch: store}
+    for name, _ in split.origins.values():
+        if name not in stores:
+            stores[name] = store.on_branch(name)
+    return {file: (stores[name], partition) for file, (name, partition) in split.origins.items()}
 
 
 def _rows_of_split(files: SplitFiles, split: Split, fields: tuple[DataField, ...], kinds: bool) -> Iterator[pa.Table]:
@@ -289,7 +302,8 @@ def merge_files(
     Args:
         system: which of sequence number and kind to return. Kinds are always returned if a file may have retractions.
     """
-    keys, need_lookup = files.store.schema.key_fields, files.store.options.need_lookup
+    keys = files.store.schema.key_fields
+    need_lookup = files.store.options.need_lookup and files.origins is None  # levels of several partitions tell no age
     # Row by row, an engine needs kind and sequence number.
     inserts_only = not spec.groups and all(f.delete_row_count == 0 for f in inputs)
     if KIND_FIELD not in system and not inserts_only:
@@ -311,10 +325,10 @@ def merge_files(
 
 
 def _runs_of_section(files: SplitFiles, section: Section) -> list[LevelFiles]:
-    if files.piece_bytes is not None:
+    if files.piece_bytes is not None and files.origins is None:
         keys = files.store.schema.key_fields
         return runs_of([f for run in section for f in run.files], key_decoder([f.type for f in keys]))
-    if files.store.options.need_lookup:
+    if files.store.options.need_lookup and files.origins is None:
         return [LevelFiles(f.level, (f,)) for run in section for f in run.files]
     return [LevelFiles(0, run.files) for run in section]
 
@@ -413,6 +427,20 @@ class SplitFiles:
     row_ids: BitMap64 | None = None
     """The row ids outside of which no row is selected; None: any."""
     snapshot_id: int | None = None
+    origins: Mapping[str, tuple[TableStore, bytes]] | None = None
+    """Branch and partition of each file, by name, if they are not those of the split."""
+
+    def path(self, file: DataFile) -> str:
+        """The path of a data file."""
+        if self.origins is None:
+            return self.store.data_path(self.partition, self.bucket, file)
+        store, partition = self.origins[file.file_name]
+        return store.data_path(partition, self.bucket, file)
+
+    def _schema_of(self, file: DataFile) -> TableSchema:
+        """The schema by which a file was written."""
+        store = self.store if self.origins is None else self.origins[file.file_name][0]
+        return store.schema_by_id(file.schema_id)
 
     def whole(self, files: Sequence[DataFile], fields: tuple[DataField, ...], vectors: Vectors) -> pa.Table:
         """All requested rows of the files that no vector deletes, as `fields` of the current schema."""
@@ -460,7 +488,7 @@ class SplitFiles:
         sizes = [r for f in files_read if (r := self._rows_per_piece(f, fields, 1 / len(parts))) is not None]
         selected = self._selected_rows(anchor_file(group), vector)
         streams = [self._column_part(part, vector, min(sizes, default=None), selected) for part in parts]
-        for tables in _cut_at_same_rows(streams, group):
+        for tables in cut_at_same_rows(streams, group):
             columns = {n: c for t in tables for n, c in zip(t.column_names, t.columns, strict=True)}
             yield pa.table({f.name: columns[f.name] for f in fields}, schema=schema)
 
@@ -503,7 +531,7 @@ class SplitFiles:
         selected: np.ndarray | None,
     ) -> Iterator[pa.Table]:
         """Values of a BLOB column that newer files have for some of the rows only."""
-        files = [(self.store.data_path(self.partition, self.bucket, r.file), r.begin) for r in (rows, *rows.older)]
+        files = [(self.path(r.file), r.begin) for r in (rows, *rows.older)]
         count, first = rows.end - rows.begin, rows.at + rows.begin
         visible = np.ones(count, dtype=bool)
         if selected is not None:
@@ -532,7 +560,7 @@ class SplitFiles:
         only: FileRows | None = None,
     ) -> Iterator[pa.Table]:
         """Rows of a file, all or `only` some. A vector counts the rows of the group that the file belongs to."""
-        schema = self.store.schema_by_id(file.schema_id)
+        schema = self._schema_of(file)
         stored = self._stored_fields(file, schema, fields)
         early = None
         if self.early is not None and stored and vector is None:  # which counts rows by their place in the whole file
@@ -554,12 +582,12 @@ class SplitFiles:
         self, file: DataFile, fields: tuple[DataField, ...], positions: np.ndarray, piece_rows: int | None
     ) -> Iterator[pa.Table]:
         """The rows of a file at ascending positions."""
-        schema = self.store.schema_by_id(file.schema_id)
+        schema = self._schema_of(file)
         stored = self._stored_fields(file, schema, fields)
         if not stored or not len(positions):
             found = iter([pa.table({"": pa.nulls(len(positions))}) if not stored else empty_table(stored)])
         else:
-            path, columns = self.store.data_path(self.partition, self.bucket, file), [f.name for f in stored]
+            path, columns = self.path(file), [f.name for f in stored]
             fields_of_file = self._fields_of_file(schema, stored)
             found = iter_rows_at(
                 self.store.fs, path, fields_of_file, columns, positions, piece_rows, self.store.options, file.row_count
@@ -582,7 +610,11 @@ class SplitFiles:
     def _stored_fields(self, file: DataFile, schema: TableSchema, fields: Sequence[DataField]) -> list[DataField]:
         """Those of the fields that a file holds, as it was written."""
         field_ids = {f.id for f in fields}
-        held = fields_in_file(self.store, file, schema.fields) if self.store.schema.partition_keys else schema.fields
+        held: Sequence[DataField] = schema.fields
+        if self.origins is not None:  # its rows are in another partition now
+            held = [f for f in held if f.name not in self.store.schema.partition_keys]
+        elif self.store.schema.partition_keys:
+            held = fields_in_file(self.store, file, held)
         stored = [f for f in (*held, SEQUENCE_FIELD, KIND_FIELD) if f.id in field_ids]
         if file.write_cols is not None:
             stored = [f for f in stored if f.name in file.write_cols or f.id > 1 << 30]
@@ -598,7 +630,7 @@ class SplitFiles:
         else:
             found = rows_as_read_fields(rows, stored, fields)
         if self.store.schema.partition_keys:
-            return with_partition_columns(self.store, self.partition, file, found)
+            return with_partition_columns(self.store, self.partition, None if self.origins is not None else file, found)
         return found
 
     def _columns_of_file(
@@ -615,13 +647,13 @@ class SplitFiles:
                 self.store.skips_unreadable_files and schema.fields
             ):  # the number of rows alone does not show that the file can be read
                 read_data_file(
-                    self.store.fs, self.store.data_path(self.partition, self.bucket, file), schema.fields,
+                    self.store.fs, self.path(file), schema.fields,
                     [schema.fields[0].name], options=self.store.options, row_count=file.row_count,
                 )  # fmt: skip
             for begin in range(0, file.row_count, piece_rows or max(file.row_count, 1)):
                 yield pa.table({"": pa.nulls(min(piece_rows or file.row_count, file.row_count - begin))})
             return
-        path = self.store.data_path(self.partition, self.bucket, file)
+        path = self.path(file)
         fields, columns = self._fields_of_file(schema, stored), [f.name for f in stored]
         options = self.store.options
         if piece_rows is None or (early is not None and early.points):  # of one value there are few rows
@@ -656,27 +688,6 @@ def _values_at_row_ids(store: TableStore, field: DataField, row_ids: Sequence[in
             values = rows.column(0).take(from_numpy(here - first)).to_pylist()
             found.update(zip(here.tolist(), values, strict=True))
     return found
-
-
-def _cut_at_same_rows(streams: Sequence[Iterator[pa.Table]], files: Sequence[DataFile]) -> Iterator[list[pa.Table]]:
-    """Streams of the same rows, cut at the same rows. Raises CorruptFile: one of them has fewer."""
-    heads: list[pa.Table | None] = [None] * len(streams)
-    while True:
-        for i, rows in enumerate(streams):
-            head = heads[i]
-            while head is None or head.num_rows == 0:
-                head = next(rows, None)
-                if head is None:
-                    break
-            heads[i] = head
-        present = [h for h in heads if h is not None]
-        if not present:
-            return
-        if len(present) < len(heads):
-            raise CorruptFile(anchor_file(files).file_name, "files with columns of its rows have other numbers of rows")
-        count = min(h.num_rows for h in present)
-        yield [h.slice(0, count) for h in present]
-        heads = [h.slice(count) for h in present]
 
 
 def schema_and_system(schema: TableSchema) -> tuple[DataField, ...]:

@@ -37,6 +37,8 @@ class StreamOffset:
     """For a whole state: only files created at or after this time (epoch milliseconds)."""
     behind: CommitMark | None = None
     """The commit of snapshot `next - 1`, whose rows were delivered. None: not known, for example in old checkpoints."""
+    base: int | None = None
+    """For the whole state of a chain table: the snapshot of its snapshot branch, 0 if that was empty. None: the latest one."""
 
     @staticmethod
     def after(snapshot: Snapshot) -> StreamOffset:
@@ -52,14 +54,17 @@ class StreamOffset:
             out["since"] = self.since_ms
         if self.behind is not None:
             out["commit"] = [self.behind.user, self.behind.identifier, self.behind.time_ms]
+        if self.base is not None:
+            out["base"] = self.base
         return out
 
     @staticmethod
     def from_json(data: Mapping[str, Any]) -> StreamOffset:
-        since, commit = data.get("since"), data.get("commit")
+        since, commit, base = data.get("since"), data.get("commit"), data.get("base")
         return StreamOffset(
             int(data["next"]),
             bool(data.get("full", False)),
             None if since is None else int(since),
             None if commit is None else CommitMark(str(commit[0]), int(commit[1]), int(commit[2])),
+            None if base is None else int(base),
         )

@@ -37,6 +37,7 @@ from paimon_nb.table.read.predicate.model import Predicate, conjuncts_on
 from paimon_nb.table.read.split.row_tracking import names_row_ids, split_by_file, tracked_rows
 from paimon_nb.table.read.split.split_reader import read_split, read_split_kinds
 from paimon_nb.table.read.store import POSTPONE_BUCKET, TableStore
+from paimon_nb.table.read.stream.chain import starting_state
 from paimon_nb.table.read.stream.offset import CommitMark, StreamOffset
 from paimon_nb.table.read.stream.start import snapshot_or_changelog
 
@@ -111,7 +112,13 @@ def next_step(
     bound = None if predicate is None else bind_literals(predicate, store.schema.fields)
     if not position.full and _bounded_stream_has_ended(store, position.next):
         return Idle.ENDED
-    snapshot = snapshot_or_changelog(store, position.next)
+    snapshot = snapshot_or_changelog(store, position.next) if position.next or not position.full else None
+    if position.full and store.starts_chain and (snapshot is not None or not position.next):
+        start = starting_state(store, position, snapshot, bound)
+        if start is None:
+            return Idle.WAITING
+        after = StreamOffset(1) if snapshot is None else StreamOffset.after(snapshot)
+        return StreamStep(start[0], True, tuple(map(StreamSplit, start[1])), after, bound)
     if snapshot is None:
         _check_snapshot_may_come(store, position.next)
         check_not_rolled_back(store, position)

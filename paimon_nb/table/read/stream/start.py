@@ -11,6 +11,7 @@ from paimon_nb.base.errors import BadOptionValue, ConsumerNotFound, UnsupportedO
 from paimon_nb.options import table as opt
 from paimon_nb.table.read.plan.snapshot_scan import merges_postponed
 from paimon_nb.table.read.plan.time_travel import SCAN_VERSION, check_mode, local_time_ms
+from paimon_nb.table.read.stream.chain import starting_position
 from paimon_nb.table.read.stream.offset import StreamOffset
 
 if TYPE_CHECKING:
@@ -117,6 +118,8 @@ def first_position(
     store: TableStore, *, began_empty: bool = False, includes_latest: bool = False
 ) -> StreamOffset | None:
     """See `StartPositionFinder`."""
+    if store.starts_chain:
+        return starting_position(store)
     o = store.options
     consumer = o.get(opt.CONSUMER_ID)
     if consumer is not None and not o.get(opt.CONSUMER_IGNORE_PROGRESS):

@@ -10,6 +10,7 @@ from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data import VALUE_KIND
 from paimon_nb.options import table as opt
 from paimon_nb.table.read.row_kinds import ROWKIND, kind_texts
+from paimon_nb.table.read.stream.chain import followed_store
 from paimon_nb.table.read.stream.consumer import ConsumerRecord
 from paimon_nb.table.read.stream.offset import StreamOffset
 from paimon_nb.table.read.stream.planner import Idle, next_step, read_step
@@ -64,6 +65,7 @@ class TableStream:
     ) -> None:
         """See `Table.stream`."""
         check_streamable(store)
+        store = followed_store(store, predicate)
         self.store, self.columns, self.predicate = store, columns, predicate
         self.idle_s = idle_s
         self._first = StartPositionFinder(store)

@@ -1,4 +1,4 @@
-"""`t$partitions`: rows, bytes and files of each partition, including those read from the fallback branch."""
+"""`t$partitions`: rows, bytes and files of each partition, including those read from other branches."""
 
 from __future__ import annotations
 
@@ -27,10 +27,14 @@ def _partition_rows(store: TableStore) -> list[tuple[Any, ...]]:
     snapshot = resolve_time_travel(store, travel)
     entries = unmerged_entries(store, snapshot)
     text = partition_text_function(store)
-    if name := store.options.get(opt.SCAN_FALLBACK_BRANCH):
-        own = set(file_totals_by(entries, lambda e: e.partition))
+    fallback, primary = store.options.get(opt.SCAN_FALLBACK_BRANCH), store.options.get(opt.SCAN_PRIMARY_BRANCH)
+    for name in store.chain_branches or filter(None, (fallback, primary)):
         other, state = fallback_state(store, name, travel, snapshot)
-        entries += [e for e in unmerged_entries(other, state) if e.partition not in own]
+        added = unmerged_entries(other, state)
+        if name == primary:
+            entries, added = added, entries
+        own = set(file_totals_by(entries, lambda e: e.partition))
+        entries += [e for e in added if e.partition not in own]
     # Postponed files belong to no partition yet, as in Java.
     real = [e for e in entries if e.bucket >= 0] if store.bucket_option == -2 else entries
     found = file_totals_by(real, lambda e: e.partition)

@@ -29,6 +29,11 @@ if TYPE_CHECKING:
     from paimon_nb.format.snapshot import Snapshot
     from paimon_nb.table.read.store import TableStore
 
+OTHER_BRANCHES = (
+    opt.SCAN_FALLBACK_BRANCH, opt.SCAN_PRIMARY_BRANCH, opt.SCAN_FALLBACK_SNAPSHOT_BRANCH, opt.SCAN_FALLBACK_DELTA_BRANCH
+)  # fmt: skip
+"""Options that name a branch whose partitions the table reads."""
+
 
 def create_branch(store: TableStore, name: str, tag: str | None = None, *, if_not_exists: bool = False) -> bool:
     """A new branch: empty with the schemas of the branch that `store` is, or starting at the snapshot of a tag of it.
@@ -80,7 +85,7 @@ def _retains_changelog(store: TableStore, tagged: Snapshot) -> bool:
 def delete_branch(store: TableStore, name: str) -> None:
     """Delete a branch and the files that only it uses. Raises BranchNotFound; UnsupportedOperation: reads fall back on it."""
     _refuse_main(name)
-    check_no_fallback(store, name)
+    check_not_read(store, name)
     if store.versions is not None:
         store.versions.drop_branch(name)
         return
@@ -103,21 +108,22 @@ def delete_branch(store: TableStore, name: str) -> None:
         delete_paths(changing, candidates.unused(with_new_roots(used, changing.on_branch(MAIN_BRANCH))))
 
 
-def check_no_fallback(store: TableStore, name: str) -> None:
-    """Raise UnsupportedOperation when `scan.fallback-branch` names the branch: the table could not be read without it."""
+def check_not_read(store: TableStore, name: str) -> None:
+    """Raise UnsupportedOperation when an option of the table names the branch: the table could not be read without it."""
     main = store if store.branch == MAIN_BRANCH else store.on_branch(MAIN_BRANCH)
-    if main.options.get(opt.SCAN_FALLBACK_BRANCH) == name:
-        raise UnsupportedOperation(
-            f"branch {name!r} is the 'scan.fallback-branch' of {main.name}",
-            hint="ALTER TABLE ... RESET ('scan.fallback-branch') first",
-            name=name,
-        )
+    for option in OTHER_BRANCHES:
+        if main.options.get(option) == name:
+            raise UnsupportedOperation(
+                f"branch {name!r} is the {option.key!r} of {main.name}",
+                hint=f"ALTER TABLE ... RESET ('{option.key}') first",
+                name=name,
+            )
 
 
 def rename_branch(store: TableStore, name: str, to: str) -> None:
     """Rename a branch. Raises BranchNotFound, AlreadyExists."""
     _refuse_main(name)
-    check_no_fallback(store, name)
+    check_not_read(store, name)
     branch = open_branch(store, name)
     store.branches.check_new(to)
     if to in store.branches.names():

@@ -13,6 +13,7 @@ from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.options import table as opt
 from paimon_nb.table.read.live_files import live_entries
 from paimon_nb.table.read.partition_spec import in_row_spec, matches_partition_spec, partition_text_of_spec
+from paimon_nb.table.read.plan.chain import ChainKey, ChainState
 from paimon_nb.table.write.maintenance.partition_time import partition_time
 from paimon_nb.table.write.publish.overwrite import (
     Overwrite,
@@ -150,6 +151,8 @@ def expire_partitions(
     limit = max_expires if max_expires is not None else o.get(opt.PARTITION_EXPIRATION_MAX_NUM)
     now = now or datetime.fromtimestamp(clock.now_ms() / 1000)
     before = now - timedelta(milliseconds=age)
+    if store.chain_names is not None:
+        return _expire_chains(store, before, pattern, formatter, limit)
     entries = live_entries(store, store.latest())
     newest_file: dict[bytes, int] = {}
     for entry in entries:
@@ -169,10 +172,51 @@ def expire_partitions(
             old.append((when, values))
     old.sort(key=lambda item: (item[0], [str(v) for v in item[1]]))
     going = [values for _, values in old[:limit]]
-    if going:
-        keys = store.schema.partition_keys
-        specs = [dict(zip(keys, values, strict=True)) for values in going]
-        step = o.get(opt.PARTITION_EXPIRATION_BATCH_SIZE) or len(specs)
-        for start in range(0, len(specs), step):
-            drop_partitions(store, specs[start : start + step])
+    _drop_in_batches(store, going)
     return PartitionExpiry(tuple(going), tuple(skipped))
+
+
+def _drop_in_batches(store: TableStore, going: Sequence[tuple[Any, ...]]) -> None:
+    specs = [dict(zip(store.schema.partition_keys, values, strict=True)) for values in going]
+    step = store.options.get(opt.PARTITION_EXPIRATION_BATCH_SIZE) or max(len(specs), 1)
+    for start in range(0, len(specs), step):
+        drop_partitions(store, specs[start : start + step])
+
+
+def _expire_chains(
+    store: TableStore, before: datetime, pattern: str | None, formatter: str | None, limit: int
+) -> PartitionExpiry:
+    """Expire partitions of both branches of a chain table.
+
+    In each group the latest old partition of the snapshot branch stays, as the base of later ones. Those before it go, oldest first and
+    at most `limit`, each with the delta partitions from it up to the next one; with the first also those before it.
+    Source: Paimon 2.1 `ChainTablePartitionExpire`.
+    """
+    names = store.chain_names
+    assert names is not None
+    full, delta = (store.on_branch(name) for name in names)
+    state = ChainState(full, full.latest(), delta, delta.latest())
+
+    def is_old(partition: bytes) -> bool:
+        when = partition_time(full, full.partition_values(partition), pattern, formatter)
+        return when is not None and when < before
+
+    groups: dict[object, list[tuple[ChainKey, bytes]]] = {}
+    for partition, key in state.partitions(of_delta=False).items():
+        if is_old(partition):
+            groups.setdefault(key.group, []).append((key, partition))
+    full_going, delta_going = [], []
+    for group, old in groups.items():
+        old.sort(key=lambda item: item[0].position)
+        count = min(len(old) - 1, limit)
+        if count > 0:
+            full_going += [p for _, p in old[:count]]
+            end = old[count][0].position
+            delta_going += [
+                p for p, k in state.partitions(of_delta=True).items() if k.group == group and k.position < end
+            ]
+    values_of_delta = [delta.partition_values(p) for p in sorted(delta_going, key=delta.partition_order)]
+    values_of_full = [full.partition_values(p) for p in sorted(full_going, key=full.partition_order)]
+    _drop_in_batches(delta, values_of_delta)
+    _drop_in_batches(full, values_of_full)
+    return PartitionExpiry(tuple(values_of_delta + values_of_full), ())

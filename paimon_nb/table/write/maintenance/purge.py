@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paimon_nb.table.write.maintenance.branches import check_no_fallback, delete_branch
+from paimon_nb.table.write.maintenance.branches import check_not_read, delete_branch
 from paimon_nb.table.write.maintenance.consumers import clear_consumers
 from paimon_nb.table.write.maintenance.deletion_candidates import undone_on_error
 from paimon_nb.table.write.maintenance.expire import ExpireLimits, delete_changelogs, expire_snapshots
@@ -26,7 +26,7 @@ def purge(store: TableStore) -> int | None:
     Only referenced files are deleted; `remove_orphans` deletes the others.
     """
     for branch in store.branches.names():
-        check_no_fallback(store, branch)
+        check_not_read(store, branch)
     with undone_on_error(store) as changing:
         for branch in store.branches.names():
             delete_branch(changing, branch)

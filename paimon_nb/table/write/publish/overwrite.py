@@ -77,7 +77,14 @@ def drop_partitions_change(store: TableStore, latest: Snapshot | None, specs: Se
     """The OVERWRITE snapshot that removes the partitions that match any of `specs`."""
     matchers = [partition_matcher(store, spec) for spec in specs]
     dropped = {e.partition for e in live_entries(store, latest) if any(m(e.partition) for m in matchers)}
-    return _overwrite_files_change(store, latest, Change("OVERWRITE"), lambda p: p in dropped, frozenset(dropped), None)
+    return drop_change(store, latest, frozenset(dropped))
+
+
+def drop_change(store: TableStore, latest: Snapshot | None, partitions: frozenset[bytes]) -> Change:
+    """The OVERWRITE snapshot that removes partitions."""
+    return _overwrite_files_change(
+        store, latest, Change("OVERWRITE"), partitions.__contains__, partitions, read_snapshot=None
+    )
 
 
 def _overwrite_files_change(

@@ -32,6 +32,7 @@ from paimon_nb.options.write import END_INPUT_WATERMARK
 from paimon_nb.table.write.iceberg import check_column_names, check_publishable, publish_iceberg
 from paimon_nb.table.write.publish.abort import abort_messages
 from paimon_nb.table.write.publish.attempt import CommitMeta, Plan, TableHead, try_commit
+from paimon_nb.table.write.publish.chain import snapshot_branch_to_clear
 from paimon_nb.table.write.publish.changes import (
     BATCH_IDENTIFIER,
     Change,
@@ -44,7 +45,7 @@ from paimon_nb.table.write.publish.changes import (
     record_commit,
 )
 from paimon_nb.table.write.publish.checks import StrictMode, check_only_adds
-from paimon_nb.table.write.publish.overwrite import Overwrite, overwrite_change
+from paimon_nb.table.write.publish.overwrite import Overwrite, drop_change, overwrite_change
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -333,9 +334,12 @@ class SnapshotPublisher:
                 return [own.id]
             if self._strict is not None:
                 self._strict.check(latest, change)
+            clears = snapshot_branch_to_clear(store, change) if store.chain_names else None
             outcome = try_commit(store, head, change, meta, following)
             if outcome.published is not Published.LOST:
                 self._record(outcome.snapshot, change)
+                if clears is not None:
+                    _drop_from(*clears)
                 if outcome.error is not None:
                     raise outcome.error
                 if outcome.next_snapshot is None or following is None:
@@ -435,3 +439,8 @@ def _notify_catalog(store: TableStore, event: Callable[[CommitWatcher], None]) -
         event(store.watcher)
     except (PaimonError, OSError) as error:
         log.warning("%s: the catalog's partition list was not updated, run CALL sys.repair: %s", store.name, error)
+
+
+def _drop_from(store: TableStore, partitions: frozenset[bytes]) -> None:
+    """Drop partitions of another branch."""
+    SnapshotPublisher(store).publish(lambda latest: drop_change(store, latest, partitions))
