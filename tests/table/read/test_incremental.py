@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
 from write_kit import compact_all, make_table, put
 
@@ -11,6 +12,7 @@ import paimon_nb
 from paimon_nb.base.errors import BadOptionValue, BucketsChanged, PaimonError, TagNotFound, TimeTravelError
 from paimon_nb.table.read import plan_scan, read_plan
 from paimon_nb.table.tables.system import SYSTEM_TABLES
+from paimon_nb.table.tables.table import Table
 from paimon_nb.table.write.maintenance import create_tag
 
 if TYPE_CHECKING:
@@ -243,13 +245,32 @@ def test_rows_that_wait_for_a_bucket_are_no_changes_yet(tmp_path: Path) -> None:
 
 
 def test_rows_merged_further_by_a_compaction(tmp_path: Path) -> None:
-    """Both states hold one base file, which is left out, so the newer records differ: Java tells every other such key."""
+    """Both states hold one base file, which is left out, so the newer records differ."""
     options = {"merge_engine": "aggregation", "changelog_producer": "lookup", "bucket": "1"}
     columns = {"id": "INT", "s": "INT"}
     store = make_table(f"{tmp_path}/t", columns, ["id"], **options, **{"fields.s.aggregate-function": "sum"})
     put(store, [{"id": i, "s": 1} for i in range(1, 100)])
     put(store, [{"id": i, "s": 1} for i in range(1, 6)])
-    assert rows(between(store, "3,4", "diff")) == [(2, 2), (4, 2)]
+    assert rows(between(store, "3,4", "diff")) == [(i, 2) for i in range(1, 6)]
+
+
+@pytest.mark.parametrize("options", [{}, {"sequence.field": "n"}], ids=["order of writing", "sequence field"])
+def test_the_later_state_counts_whatever_its_sequence_numbers(tmp_path: Path, options: dict[str, str]) -> None:
+    """An overwrite begins to count again, and a value may be older by its sequence field."""
+    store = make_table(f"{tmp_path}/t", {"id": "INT", "v": "STRING", "n": "INT"}, ["id"], bucket="1", **options)
+    for values, n in (("ABC", 9), ("CD", 3), ("D", 2)):
+        Table(store).overwrite(
+            pa.table(
+                {
+                    "id": pa.array([1] * len(values), pa.int32()),
+                    "v": list(values),
+                    "n": pa.array([n] * len(values), pa.int32()),
+                }
+            )
+        )
+    assert [r[1] for r in rows(between(store, "1,2", "diff"))] == ["D"]
+    assert audit(between(store, "1,2", "diff")) == [("+I", 1, "D", 3)]
+    assert rows(between(store, "2,2", "diff")) == []
 
 
 def test_changes_are_read_in_javas_order_of_files(tmp_path: Path) -> None:

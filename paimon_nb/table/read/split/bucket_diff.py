@@ -25,10 +25,6 @@ _DELETE = 3
 def diff_states(before: pa.Table, after: pa.Table, spec: MergeSpec, *, keep_deletes: bool) -> pa.Table:
     """Rows of `after` that are new or changed; with `keep_deletes` also removed rows of `before`, as -D.
 
-    If a key's rows have the same sequence number in both states but different values, they were only merged further in
-    between (by a compaction). Java emits this difference or not depending on which of its two readers advanced last; so
-    do we.
-
     Args:
         before, after: kv tables with one row per key.
     """
@@ -39,10 +35,10 @@ def diff_states(before: pa.Table, after: pa.Table, spec: MergeSpec, *, keep_dele
     order = merge_order(both, spec)
     starts = group_starts(both.select(list(spec.keys)).take(from_numpy(order)), spec.keys)
     ends = group_ends(starts, len(order))
-    first, last = order[starts], order[ends]
+    one, other = order[starts], order[ends]
+    first, last = np.minimum(one, other), np.maximum(one, other)  # by state: sequence numbers may begin again
     alone = first == last
     old, new = alone & (last < size), last >= size
-    new &= ~_tied_later_row_hidden(first, size, _same_sort_position(both, first, last, spec))
     changed = np.zeros(len(first), dtype=bool)
     pairs = np.flatnonzero(~alone & new)
     changed[pairs] = ~_unchanged_rows(both, first[pairs], last[pairs])
@@ -57,29 +53,6 @@ def diff_states(before: pa.Table, after: pa.Table, spec: MergeSpec, *, keep_dele
         lost = lost.set_column(at, lost.schema.field(at), from_numpy(np.full(len(removed), _DELETE, np.int8)))
         result = pa.concat_tables([result, lost])
     return result
-
-
-def _same_sort_position(rows: pa.Table, left: np.ndarray, right: np.ndarray, spec: MergeSpec) -> np.ndarray:
-    """Whether two different rows have the same position in the order of the key's rows."""
-    tied = left != right
-    for name in (*spec.sequence_fields, SEQUENCE_NUMBER):
-        if tied.any():
-            column = rows.column(name).combine_chunks()
-            tied &= same_values(column.take(from_numpy(left)), column.take(from_numpy(right)))
-    return np.asarray(tied)
-
-
-def _tied_later_row_hidden(first: np.ndarray, size: int, tied: np.ndarray) -> np.ndarray:
-    """For each key in order, whether Java takes a tied later row before the earlier one, which hides the difference.
-
-    A tie is won by the reader that was not advanced last, and of a pair the one that came first is advanced last.
-    Source: Paimon `LoserTree` of two leaves, built from the later state's reader on.
-    """
-    came_later = np.where(tied, False, first >= size)
-    number = np.arange(len(first))
-    settled = np.maximum.accumulate(np.where(tied, -1, number)) if len(first) else number
-    base = np.where(settled >= 0, came_later[settled], False)
-    return np.asarray(tied & (base ^ ((number - settled) % 2 == 1)))
 
 
 def _unchanged_rows(rows: pa.Table, before: np.ndarray, after: np.ndarray) -> np.ndarray:

@@ -176,6 +176,9 @@ def add(function: str, old: Any, new: Any) -> Any:
             return new
         case "last_non_null_value":
             return old if new is None else new
+    if function == "listagg":
+        old, new = (old or "").strip() and old, (new or "").strip() and new
+        return f"{old},{new}" if old and new else new or old or None
     if old is None or new is None:
         return new if old is None else old
     match function:
@@ -187,8 +190,6 @@ def add(function: str, old: Any, new: Any) -> Any:
             return max(old, new)
         case "min":
             return min(old, new)
-        case "listagg":
-            return f"{old},{new}"
         case "bool_and":
             return old and new
         case "bool_or":

@@ -31,8 +31,10 @@ NEWER_ROWS: dict[str, list[dict[str, Any]]] = {
     "nested_update_key_limit": [{"k": 1, "v": [{"id": 7, "v": "c"}, {"id": 2, "v": "AA"}]}],
     "nested_update_limit_one": [{"k": 1, "v": [{"id": 1, "v": "a"}]}],
     "max_boolean": [{"k": 1, "v": True}],
+    "listagg": [{"k": 1, "v": "a,b,c"}],
+    "listagg_first_empty": [{"k": 1, "v": "b"}],
 }
-"""Rows of Java 2.1 where 1.3.1 has others: `count-limit` stops new nested keys only, and BOOLEAN has an order."""
+"""Rows of Java 2.1 where 1.3.1 has others: `count-limit` stops new nested keys only, BOOLEAN has an order, blank texts are left out."""
 
 
 def written(case: Case, place: Path) -> paimon_nb.Table:
