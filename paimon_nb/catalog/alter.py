@@ -22,6 +22,7 @@ from paimon_nb.statements.ddl import (
     AlterColumn,
     Change,
     DropColumn,
+    DropPrimaryKey,
     RenameColumn,
     ResetOptions,
     SetComment,
@@ -466,6 +467,8 @@ def _set_options(draft: _Draft, change: SetOptions) -> None:
         if key == "comment":
             draft.comment = value
             continue
+        if _is_unchanged(draft, key, value):
+            continue
         if key in _KEYS and not draft.has_data:
             _set_keys(draft, key, value)
             continue
@@ -474,6 +477,24 @@ def _set_options(draft: _Draft, change: SetOptions) -> None:
 
 
 _KEYS = ("primary-key", "partition")
+
+
+def _is_unchanged(draft: _Draft, key: str, value: str) -> bool:
+    """Whether an option that can be fixed has this value already, in another form."""
+    if key == "type":
+        return value.lower() == draft.options.get(key, "table").lower()
+    current = {"primary-key": tuple(draft.primary_keys), "partition": draft.partition_keys}.get(key)
+    return bool(current) and parse_names(value) == current
+
+
+def _drop_primary_key(draft: _Draft, _change: DropPrimaryKey) -> None:
+    if draft.has_data:
+        raise FixedOption(
+            "the primary key of a table with data cannot be dropped",
+            hint="CREATE TABLE ... AS SELECT copies the rows into a table without keys",
+            option="primary-key",
+        )
+    draft.primary_keys = []
 
 
 def _set_keys(draft: _Draft, key: str, value: str) -> None:
@@ -553,6 +574,7 @@ _APPLY: Mapping[type[Change], Callable[..., None]] = {
     AlterColumn: _alter_column,
     SetOptions: _set_options,
     ResetOptions: _reset_options,
+    DropPrimaryKey: _drop_primary_key,
     SetComment: _set_comment,
 }
 

@@ -385,6 +385,12 @@ def _check_blob_fields(schema: TableSchema, options: TableOptions) -> None:
 
 
 def _check_row_tracking(schema: TableSchema, options: TableOptions) -> None:
+    if options.get(opt.TABLE_READ_SEQUENCE_NUMBER_ENABLED) and not schema.primary_keys:
+        _refuse_option(
+            opt.TABLE_READ_SEQUENCE_NUMBER_ENABLED.key,
+            "the table has no primary key",
+            "remove it, or add a primary key",
+        )
     tracking, evolution = opt.ROW_TRACKING_ENABLED, opt.DATA_EVOLUTION_ENABLED
     for option in (tracking, opt.CLUSTERING_INCREMENTAL):
         if options.get(option):

@@ -214,7 +214,6 @@ HARMLESS: Mapping[str, str] = {
     "sort-spill-threshold": _TUNES,
     "spill-compression": _TUNES,
     "spill-compression.zstd-level": _TUNES,
-    "table-read.sequence-number.enabled": "rows are the same; $audit_log and $binlog do not contain sequence numbers",
     "tag.callback.#.param": "it is for 'tag.callbacks'",
     "target-file-row-num": _LAYOUT,
     "variant.shredding.adaptive.maxInferBufferRow": _SHREDDING,

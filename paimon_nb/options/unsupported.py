@@ -29,7 +29,6 @@ WITHOUT_EFFECT: Mapping[str, str] = {
     "sink.key-only-deletes.enabled": "a -D row is stored with all columns",
     "snapshot.watermark-idle-timeout": "a snapshot without rows does not advance the watermark",
     "streaming-read-mode": "streams read the files of the table",
-    "table-read.sequence-number.enabled": "$audit_log and $binlog do not contain sequence numbers",
     "variant.shredding.inferenceMode": "each file infers its shredded columns from its own rows",
     "visibility-callback.enabled": "a commit does not wait until its rows are visible",
 }

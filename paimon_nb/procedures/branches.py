@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.identifier import MAIN_BRANCH
 from paimon_nb.procedures.procedure import Argument, Context, Procedure, success, table_argument
 from paimon_nb.table.write.maintenance import create_branch, delete_branch, fast_forward, merge_branch, rename_branch
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pyarrow as pa
 
 _BRANCH = Argument("branch", required=True, doc="name of the branch")
@@ -42,7 +44,15 @@ def _merge_branch(context: Context, table: str, source_branch: str, target_branc
     return success()
 
 
-CREATE_BRANCH = Procedure(
+def _arguments_by_position(values: Sequence[Any]) -> dict[str, Any]:
+    """Positional arguments by name; a boolean after the branch is `ignore_if_exists`."""
+    names = [a.name for a in CREATE_BRANCH.arguments]
+    if len(values) == 3 and isinstance(values[2], bool):
+        names.remove("tag")
+    return dict(zip(names, values, strict=False))
+
+
+CREATE_BRANCH: Procedure = Procedure(
     "create_branch",
     "A branch from a tag, or an empty one.",
     (
@@ -52,6 +62,7 @@ CREATE_BRANCH = Procedure(
         Argument("ignore_if_exists", "bool", doc="do nothing if the branch exists", also=("ignoreIfExists",)),
     ),
     _create_branch,
+    _arguments_by_position,
 )
 DELETE_BRANCH = Procedure(
     "delete_branch", "Delete branches; separate several with commas.", (table_argument(), _BRANCH), _delete_branches

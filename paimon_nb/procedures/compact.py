@@ -73,7 +73,7 @@ def _compact_table(
     elif order_by:
         raise SqlAnalysisError("order_by needs order_strategy", hint="order_strategy => 'order', 'zorder' or 'hilbert'")
     else:
-        in_buckets = _parse_bucket_ranges(buckets)
+        in_buckets = _selected_buckets(target, buckets)
         if context.is_streaming:
             check_streamable(target)
         if context.starts_endless_jobs:
@@ -118,17 +118,25 @@ def _is_full(target: Table, strategy: str | None) -> bool:
     return strategy == "full" or (strategy is None and not uses_clustering(target.store))
 
 
-def _parse_bucket_ranges(text: str | None) -> set[int] | None:
+def _selected_buckets(target: Table, text: str | None) -> set[int] | None:
+    """The buckets of '0,3-5'; None: all. Raises BadOptionValue, UnsupportedOperation: the table has no fixed buckets."""
     if text is None:
         return None
+    count = target.store.bucket_option
+    if count < 1:
+        raise UnsupportedOperation(
+            f"{target.name} has bucket = {count}: only fixed buckets can be selected", hint="remove buckets"
+        )
     buckets: set[int] = set()
     for part in text.split(","):
         first, is_range, last = (p.strip() for p in part.partition("-"))
-        if not first.isdecimal() or (is_range and not last.isdecimal()):
+        numbers = [int(n) for n in (first, last or first) if n.isdecimal()]
+        if len(numbers) != 2 or (is_range and not last) or numbers[0] > numbers[1] or numbers[1] >= count:
             raise BadOptionValue(
-                f"buckets cannot be {text!r}", hint="use comma-separated numbers and ranges, such as '0,3-5'"
+                f"buckets cannot be {text!r}: {part.strip()!r} is not in 0-{count - 1}",
+                hint="use comma-separated numbers and ranges, such as '0,3-5'",
             )
-        buckets.update(range(int(first), int(last or first) + 1))
+        buckets.update(range(numbers[0], numbers[1] + 1))
     return buckets
 
 
@@ -170,7 +178,7 @@ COMPACT: Procedure = Procedure(
         Argument("where", doc="condition on partition columns"),
         Argument("partition_idle_time", "span", doc="only partitions without new files for this time"),
         Argument("compact_strategy", doc="full or minor; minor where 'clustering.incremental' is set, else full"),
-        Argument("buckets", doc="bucket numbers and ranges: '0,3-5'"),
+        Argument("buckets", doc="bucket numbers and ranges: '0,3-5'", may_be_empty=True),
     ),
     _compact_table,
     _by_position,

@@ -87,6 +87,8 @@ class Argument:
     """Other spellings."""
     many: bool = False
     """Whether the command line accepts it several times: 'k=v' each, or one text each."""
+    may_be_empty: bool = False
+    """Whether an empty text is a value; else it stands for an argument that is left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +140,9 @@ class Procedure:
             values[argument.name] = value
         for argument in self.arguments:
             value = values[argument.name]
-            if value == "" or value is None:  # '' is a placeholder in Flink's positional calls
+            if value is None or (
+                value == "" and not argument.may_be_empty
+            ):  # '' is a placeholder in Flink's positional calls
                 if argument.required:
                     raise SqlAnalysisError(
                         f"{self.name}: argument {argument.name} is missing", hint=self.usage, argument=argument.name

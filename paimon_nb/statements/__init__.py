@@ -36,6 +36,7 @@ from paimon_nb.statements.ddl import (
     DropDatabase,
     DropFunction,
     DropPartition,
+    DropPrimaryKey,
     DropTable,
     DropView,
     RenameColumn,
@@ -83,7 +84,7 @@ from paimon_nb.statements.statement import Span, Statement
 __all__ = [
     "AddColumn", "AddPartition", "AlterColumn", "AlterDatabase", "AlterMaterializedTable", "CreateMaterializedTable", "DropMaterializedTable", "Freshness", "Refresh", "Resume", "SetFreshness", "SetQuery", "SetRefreshMode", "Suspend", "AlterTable", "AlterView", "Analyze", "Assignment", "Call", "Change", "ColumnDef",
     "Constant", "CopyFormat", "CopyIntoLocation", "CopyIntoTable", "CreateCatalog", "CreateDatabase", "CreateFunction", "CreateTable", "CreateTag", "CreateView", "Delete", "DeleteTag", "Describe",
-    "DropCatalog", "DropColumn", "DropDatabase", "DropFunction", "DropPartition", "DropTable", "DropView", "Explain", "Insert", "Merge",
+    "DropCatalog", "DropColumn", "DropDatabase", "DropFunction", "DropPartition", "DropPrimaryKey", "DropTable", "DropView", "Explain", "Insert", "Merge",
     "MergeClause", "NothingToDo", "Query", "RenameColumn", "RenameTable", "RenameTag", "ResetOption", "ResetOptions", "RowChange", "SetComment",
     "SetComputed", "SetOption", "SetOptions", "SetWatermark", "Show", "ShowCreate", "Span", "SparkCommand", "Summarize", "Statement", "StatementSet", "StopJob", "TableDef",
     "TableFunction", "TableRef", "TimestampAsOf", "Truncate", "Undrop", "Update", "Use", "VersionAsOf", "Watermark",

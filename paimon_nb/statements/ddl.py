@@ -231,6 +231,11 @@ class DropColumn(Change):
 
 
 @dataclass(frozen=True, slots=True)
+class DropPrimaryKey(Change):
+    """DROP PRIMARY KEY, of a table without data."""
+
+
+@dataclass(frozen=True, slots=True)
 class RenameColumn(Change):
     """RENAME COLUMN path TO name."""
 

@@ -27,7 +27,7 @@ SYSTEM = {
     "binlog": "SELECT * FROM `{t}$binlog`",
     "ro": "SELECT * FROM `{t}$ro`",
     "manifests": "SELECT num_added_files, num_deleted_files, schema_id, min_partition_stats, max_partition_stats FROM `{t}$manifests`",
-    "partitions": "SELECT `partition`, record_count, file_count FROM `{t}$partitions`",
+    "partitions": "SELECT record_count, file_count FROM `{t}$partitions`",
     "buckets": "SELECT `partition`, bucket, record_count, file_count FROM `{t}$buckets`",
     "tags": "SELECT tag_name, snapshot_id, schema_id, record_count FROM `{t}$tags`",
     "branches": "SELECT branch_name FROM `{t}$branches`",

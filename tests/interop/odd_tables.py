@@ -21,7 +21,7 @@ LOOKS = {
     "ro": "SELECT * FROM `{t}$ro`",
     "schemas": "SELECT schema_id, fields, partition_keys, primary_keys, options, `comment` FROM `{t}$schemas`",
     "manifests": "SELECT num_added_files, num_deleted_files, schema_id, min_partition_stats, max_partition_stats FROM `{t}$manifests`",
-    "partitions": "SELECT `partition`, record_count, file_count FROM `{t}$partitions`",
+    "partitions": "SELECT record_count, file_count FROM `{t}$partitions`",
     "buckets": "SELECT `partition`, bucket, record_count, file_count FROM `{t}$buckets`",
     "tags": "SELECT tag_name, snapshot_id, schema_id, record_count FROM `{t}$tags`",
     "table_indexes": "SELECT `partition`, bucket, index_type, row_count FROM `{t}$table_indexes`",

@@ -20,7 +20,7 @@ LOOKS = {
     "manifests": "SELECT num_added_files, num_deleted_files, schema_id FROM `{n}$manifests`",
     "tags": "SELECT tag_name, snapshot_id, schema_id, record_count FROM `{n}$tags`",
     "branches": "SELECT branch_name FROM `{n}$branches`",
-    "partitions": "SELECT `partition`, record_count, file_count FROM `{n}$partitions`",
+    "partitions": "SELECT record_count, file_count FROM `{n}$partitions`",
     "buckets": "SELECT `partition`, bucket, record_count, file_count FROM `{n}$buckets`",
 }  # fmt: skip
 """What both are asked in the end."""

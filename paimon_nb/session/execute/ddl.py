@@ -70,6 +70,7 @@ from paimon_nb.statements import (
     TableDef,
     Undrop,
 )
+from paimon_nb.table.read.partition_spec import in_row_spec
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -479,7 +480,10 @@ def alter_table(context: StatementContext, statement: AlterTable) -> Result:
             case DropPartition(partitions, if_exists):
                 specs = [partition_values(p, table.partition_keys, flink=session.flink_semantics) for p in partitions]
                 if not session.flink_semantics:
-                    _check_full_specs(table, specs)
+                    _check_leading_columns(table, specs)
+                    if not if_exists and not table.store.is_format_table:
+                        _refuse_missing_partitions(table, specs)
+                        if_exists = True
                 ids = table.drop_partitions(specs, must_exist=not if_exists)
                 snapshots += [(str(found.name), i) for i in ids]
                 done = bool(ids) or table.store.is_format_table
@@ -500,16 +504,25 @@ def alter_table(context: StatementContext, statement: AlterTable) -> Result:
     )
 
 
-def _check_full_specs(table: Table, specs: Sequence[Mapping[str, object]]) -> None:
-    """Spark drops a partition by its full spec only; Flink drops all partitions that match. Raises SqlAnalysisError."""
+def _check_leading_columns(table: Table, specs: Sequence[Mapping[str, object]]) -> None:
+    """Spark names a partition by its columns or by the first ones; Flink by any of them. Raises SqlAnalysisError."""
+    keys = table.partition_keys
     for spec in specs:
-        missing = [key for key in table.partition_keys if key not in spec]
-        if spec and missing and all(key in table.partition_keys for key in spec):
+        missing = [key for key in keys[: len(spec)] if key not in spec]
+        if spec and missing and all(key in keys for key in spec):
             raise SqlAnalysisError(
-                f"a partition of {table.name} needs values of {', '.join(table.partition_keys)}; {missing[0]!r} is missing",
+                f"partitions of {table.name} are named by {', '.join(keys)}, or by the first of them; {missing[0]!r} is missing",
                 hint=f"DELETE FROM {table.name} WHERE {next(iter(spec))} = ... drops all matching partitions",
                 column=missing[0],
             )
+
+
+def _refuse_missing_partitions(table: Table, specs: Sequence[Mapping[str, object]]) -> None:
+    """Raises UnknownName: a spec of all columns matches no partition. In Spark, one of the first columns need not match any."""
+    from paimon_nb.table.write.maintenance import refuse_missing_partitions
+
+    whole = [in_row_spec(table.schema, s) for s in specs if len(s) == len(table.partition_keys)]
+    refuse_missing_partitions(table.store, table.store.latest(), whole)
 
 
 def create_view(context: StatementContext, statement: CreateView) -> Result:

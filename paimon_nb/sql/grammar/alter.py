@@ -22,6 +22,7 @@ from paimon_nb.statements import (
     DeleteTag,
     DropColumn,
     DropPartition,
+    DropPrimaryKey,
     RenameColumn,
     RenameTable,
     RenameTag,
@@ -174,6 +175,8 @@ def _parse_drop(cursor: Cursor) -> list[Change]:
     if cursor.sees("PARTITION") or cursor.sees("IF", "EXISTS", "PARTITION"):
         exists = cursor.take("IF", "EXISTS")
         return [DropPartition(_parse_partitions(cursor), exists)]
+    if cursor.take("PRIMARY", "KEY"):
+        return [DropPrimaryKey()]
     _refuse_keys(cursor)
     if cursor.take("WATERMARK"):
         return [SetWatermark("drop")]

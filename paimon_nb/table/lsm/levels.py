@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 import struct
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.row import RowReader, check_arity
@@ -198,3 +199,24 @@ def _heap_poll(heap: list[tuple[Any, list[T]]]) -> tuple[Any, list[T]]:
         at = child
     heap[at] = item
     return first
+
+
+class HasFiles(Protocol):
+    """Something made of files."""
+
+    @property
+    def files(self) -> Sequence[DataFile]:
+        """Its files."""
+
+
+R = TypeVar("R", bound=HasFiles)
+
+
+def oldest_first(runs: Sequence[R]) -> list[R] | None:
+    """The runs in the order of their age; None if sequence numbers of two runs overlap and must be compared row by row."""
+    spans = sorted(
+        ((min(f.min_sequence for f in r.files), max(f.max_sequence for f in r.files), r) for r in runs),
+        key=lambda span: span[0],
+    )
+    overlap = any(older[1] >= newer[0] for older, newer in pairwise(spans))
+    return None if overlap else [run for _, _, run in spans]

@@ -64,7 +64,7 @@ def test_a_tag_is_each_branchs_own(two: TableStore) -> None:
     own, filled = [("a", 1, "m")], [("b", 200, "o"), ("b", 201, "x")]
     assert read(two, tag="t") == own
     assert [r["partition"] for r in Table(two).system("partitions", options={"scan.tag-name": "t"}).to_pylist()] == [
-        "{a}"
+        "dt=a"
     ]
     old = two.on_branch("old")
     create_tag(old, "t", 1)
@@ -91,7 +91,7 @@ def test_partitions_of_the_branch_are_listed(two: TableStore) -> None:
         rows = Table(two).system("partitions", options=options).to_pylist()
         return [(r["partition"], r["record_count"]) for r in rows]
 
-    assert listed() == listed(**{"scan.snapshot-id": "1"}) == [("{a}", 1), ("{b}", 2)]
+    assert listed() == listed(**{"scan.snapshot-id": "1"}) == [("dt=a", 1), ("dt=b", 2)]
 
 
 def test_a_condition_brings_no_hidden_rows_to_light(two: TableStore) -> None:
@@ -143,5 +143,5 @@ def test_a_primary_branch_hides_the_tables_own_partitions(two: TableStore) -> No
     assert read(store) == [("a", 100, "o"), ("b", 200, "o"), ("b", 201, "x"), ("c", 3, "m")]
     assert read(store, "k = 1") == [], "a row that the branch hides does not come to light"
     assert read(store, "dt = 'c' OR k = 200") == [("b", 200, "o"), ("c", 3, "m")]
-    assert [r["partition"] for r in Table(store).system("partitions").to_pylist()] == ["{a}", "{b}", "{c}"]
+    assert [r["partition"] for r in Table(store).system("partitions").to_pylist()] == ["dt=a", "dt=b", "dt=c"]
     assert read(store.without_fallback()) == [("a", 1, "m"), ("c", 3, "m")]

@@ -191,3 +191,12 @@ def starting_splits(state: ChainState, predicate: Predicate | None) -> Iterator[
         last = changes[-1] if changes else anchor
         assert last is not None
         yield from parts.merged(last, anchor, changes)
+
+
+def origins_of(store: TableStore, origins: Mapping[str, tuple[str, bytes]]) -> Mapping[str, tuple[TableStore, bytes]]:
+    """The branches and partitions of the files of a split that has files of several."""
+    stores = {store.branch: store}
+    for name, _ in origins.values():
+        if name not in stores:
+            stores[name] = store.on_branch(name)
+    return {file: (stores[name], partition) for file, (name, partition) in origins.items()}

@@ -7,7 +7,6 @@ Source: docs/spec/format.md section 14 (Paimon `MergeFileSplitRead`, `RawFileSpl
 
 from __future__ import annotations
 
-import itertools
 import os
 from contextlib import closing
 from dataclasses import replace
@@ -36,7 +35,7 @@ from paimon_nb.format.types import arrow_schema
 from paimon_nb.format.types.arrow_builders import empty_table, from_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.table.lsm.key_chunks import LevelFiles, chunks_aligned_by_key, runs_of
-from paimon_nb.table.lsm.levels import Section, key_decoder, sections
+from paimon_nb.table.lsm.levels import Section, key_decoder, oldest_first, sections
 from paimon_nb.table.lsm.merge import PICKS_ROWS, MergeSpec, merge
 from paimon_nb.table.lsm.merge.groups import merge_order
 from paimon_nb.table.lsm.merge.merge import without_retracts
@@ -50,6 +49,7 @@ from paimon_nb.table.read.data_evolution import (
     group_by_row_range,
 )
 from paimon_nb.table.read.migrated_files import fields_in_file, with_partition_columns
+from paimon_nb.table.read.plan.chain import origins_of
 from paimon_nb.table.read.plan.planner import plan_scan
 from paimon_nb.table.read.plan.time_travel import translate_missing_files
 from paimon_nb.table.read.predicate.evaluate import filter_on_file_columns, filter_rows
@@ -86,24 +86,30 @@ PIECE_BYTES = 64 << 20
 
 
 def read_plan(
-    plan: ScanPlan, columns: Sequence[str] | None = None, *, kinds: bool = False, threads: int | None = None
+    plan: ScanPlan,
+    columns: Sequence[str] | None = None,
+    *,
+    kinds: bool = False,
+    sequence: bool = False,
+    threads: int | None = None,
 ) -> pa.Table:
     """All rows of a plan that match its predicate. Splits are read in parallel; their order is kept.
 
     Args:
         columns: names in result order; None: all columns of the plan's schema.
         kinds: keep retractions, and add each row's kind as last column `_VALUE_KIND` (int8).
+        sequence: with `kinds`, of a table with a primary key: also `_SEQUENCE_NUMBER`, before the kind.
     """
-    read = read_split_kinds if kinds else read_split
 
     def read_one_split(split: Split) -> pa.Table:
-        return read(plan.store, split, columns, plan.predicate)
+        (rows,) = _read_on_branch(plan.store, split, columns, plan.predicate, kinds=kinds, sequence=sequence)
+        return rows
 
     size = sum(f.file_size for s in plan.splits for f in s.files)
     _prefetch(plan.store, plan.splits)
     parts = map_in_threads(plan.store.fs, read_one_split, plan.splits, size, threads or os.cpu_count() or 1)
     fields = [plan.schema.field(c) for c in columns] if columns is not None else list(plan.schema.fields)
-    empty = empty_table([*fields, KIND_FIELD] if kinds else fields)
+    empty = empty_table([*fields, *system_fields(kinds, sequence)])
     return pa.concat_tables([empty, *parts])
 
 
@@ -140,11 +146,21 @@ def read_split(
 
 
 def read_split_kinds(
-    store: TableStore, split: Split, columns: Sequence[str] | None = None, predicate: Predicate | None = None
+    store: TableStore,
+    split: Split,
+    columns: Sequence[str] | None = None,
+    predicate: Predicate | None = None,
+    *,
+    sequence: bool = False,
 ) -> pa.Table:
-    """The same with retractions, and each row's kind as last column `_VALUE_KIND` (int8: 0 +I, 1 -U, 2 +U, 3 -D)."""
-    (rows,) = _read_on_branch(store, split, columns, predicate, kinds=True)
+    """The same with retractions, and each row's kind as last column `_VALUE_KIND` (int8: 0 +I, 1 -U, 2 +U, 3 -D); `sequence`: see `read_plan`."""
+    (rows,) = _read_on_branch(store, split, columns, predicate, kinds=True, sequence=sequence)
     return rows
+
+
+def system_fields(kinds: bool, sequence: bool) -> tuple[DataField, ...]:
+    """The last columns of rows that are read: kind, and before it the sequence number."""
+    return (*((SEQUENCE_FIELD,) if sequence else ()), *((KIND_FIELD,) if kinds else ()))
 
 
 def iter_split(
@@ -179,6 +195,7 @@ def _read_on_branch(
     predicate: Predicate | None,
     *,
     kinds: bool,
+    sequence: bool = False,
     piece_bytes: int | None = None,
 ) -> Generator[pa.Table, None, None]:
     """Tables with the requested rows, at least one; exactly one if `piece_bytes` is None."""
@@ -193,11 +210,11 @@ def _read_on_branch(
     early = pushable_predicate(store, split, predicate)
     _prefetch(store, [split])
     row_ids = split.row_ids if predicate is not None else None  # they are those of the plan's condition
-    files = SplitFiles(
-        store, split.partition, split.bucket, early, piece_bytes, row_ids, split.snapshot_id, _origins(store, split)
-    )
+    origins = None if split.origins is None else origins_of(store, split.origins)
+    files = SplitFiles(store, split.partition, split.bucket, early, piece_bytes, row_ids, split.snapshot_id, origins)
+    system = system_fields(kinds, sequence)
     with translate_missing_files(store, split.snapshot_id):
-        pieces = _rows_of_split(files, split, fields, kinds)
+        pieces = _rows_of_split(files, split, fields, kinds, sequence)
         if piece_bytes is None:
             found = [*pieces]
             pieces = iter([pa.concat_tables(found)] if found else [])
@@ -208,28 +225,19 @@ def _read_on_branch(
                 # Changes are emitted one by one: Java too returns -U and -D rows of an increment.
                 rows = without_retracts(rows)
             some = True
-            result = [*names, VALUE_KIND] if kinds else names
+            result = [*names, *(f.name for f in system)]
             if not referring:
                 yield filter_rows(predicate, rows, fields).select(result)
                 continue
             for part in selected_rows(store, rows, fields, predicate, _values_at_row_ids, whole=piece_bytes is None):
                 yield part.select(result)
         if not some:
-            yield empty_table([*(store.schema.field(n) for n in names), *([KIND_FIELD] if kinds else [])])
+            yield empty_table([*(store.schema.field(n) for n in names), *system])
 
 
-def _origins(store: TableStore, split: Split) -> Mapping[str, tuple[TableStore, bytes]] | None:
-    """Where each file is that belongs to another branch or partition than the split's; None: all belong to it."""
-    if split.origins is None:
-        return None
-    stores = {store.branch: store}
-    for name, _ in split.origins.values():
-        if name not in stores:
-            stores[name] = store.on_branch(name)
-    return {file: (stores[name], partition) for file, (name, partition) in split.origins.items()}
-
-
-def _rows_of_split(files: SplitFiles, split: Split, fields: tuple[DataField, ...], kinds: bool) -> Iterator[pa.Table]:
+def _rows_of_split(
+    files: SplitFiles, split: Split, fields: tuple[DataField, ...], kinds: bool, sequence: bool
+) -> Iterator[pa.Table]:
     """The split's rows; with a kind column unless all rows are inserts."""
     store = files.store
     if split.plain_files:
@@ -244,7 +252,7 @@ def _rows_of_split(files: SplitFiles, split: Split, fields: tuple[DataField, ...
     elif split.raw and not kinds:
         yield from files.pieces(split.files, fields, split.deletion_vectors)
     elif split.changes:
-        yield from files.pieces(split.files, (*fields, KIND_FIELD), None)
+        yield from files.pieces(split.files, (*fields, *system_fields(True, sequence)), None)
     elif split.diff:
         spec, wide = merge_spec_and_columns(store, None)
         empty = empty_table((*wide, SEQUENCE_FIELD, KIND_FIELD))
@@ -315,7 +323,7 @@ def merge_files(
             yield from files.pieces(section[0].files, returned, vectors)
             continue
         runs = _runs_of_section(files, section)
-        by_age = _oldest_first(runs) if may_order_by_age else None
+        by_age = oldest_first(runs) if may_order_by_age else None
         wide = returned if by_age or SEQUENCE_FIELD in system else (*fields, SEQUENCE_FIELD, *system)
         for parts in _aligned_parts(files, by_age or runs, wide, vectors):
             tables = drop_superseded(parts, keys) if need_lookup else [t for _, t in parts]
@@ -331,16 +339,6 @@ def _runs_of_section(files: SplitFiles, section: Section) -> list[LevelFiles]:
     if files.store.options.need_lookup and files.origins is None:
         return [LevelFiles(f.level, (f,)) for run in section for f in run.files]
     return [LevelFiles(0, run.files) for run in section]
-
-
-def _oldest_first(runs: Sequence[LevelFiles]) -> list[LevelFiles] | None:
-    """The runs in the order of their age; None if sequence numbers of two runs overlap and must be compared row by row."""
-    spans = sorted(
-        ((min(f.min_sequence for f in r.files), max(f.max_sequence for f in r.files), r) for r in runs),
-        key=lambda span: span[0],
-    )
-    overlap = any(older[1] >= newer[0] for older, newer in itertools.pairwise(spans))
-    return None if overlap else [run for _, _, run in spans]
 
 
 def _aligned_parts(

@@ -12,6 +12,7 @@ from paimon_nb.format.types import Array, DataField, arrow_schema, arrow_type
 from paimon_nb.format.types.arrow_builders import empty_table, to_numpy
 from paimon_nb.table.read import plan_scan
 from paimon_nb.table.read.row_kinds import ROWKIND, kind_texts
+from paimon_nb.table.tables.system.audit_log import sequence_fields
 from paimon_nb.table.tables.system.columns import SystemTable
 
 if TYPE_CHECKING:
@@ -23,7 +24,8 @@ _UPDATE_BEFORE = 1
 
 
 def _fields_of_store(store: TableStore) -> tuple[DataField, ...]:
-    return binlog_fields(store.schema.fields)
+    kind, *columns = binlog_fields(store.schema.fields)
+    return (kind, *sequence_fields(store), *columns)
 
 
 def binlog_fields(fields: Sequence[DataField]) -> tuple[DataField, ...]:
@@ -40,17 +42,21 @@ def _read_binlog(store: TableStore) -> pa.Table:
 
     plan = plan_scan(store.for_queries())
     fields = plan.schema.fields
-    parts = [empty_table((ROWKIND, *map(_array_field, fields)))]
+    sequence = sequence_fields(store)
+    parts = [empty_table((ROWKIND, *sequence, *map(_array_field, fields)))]
     for split in plan.splits:
-        rows = read_split_kinds(plan.store, split, None, plan.predicate)
-        parts.append(binlog_rows(rows, fields, pairs=split.changes))
+        rows = read_split_kinds(plan.store, split, None, plan.predicate, sequence=bool(sequence))
+        parts.append(binlog_rows(rows, fields, pairs=split.changes, plain=sequence))
     return pa.concat_tables(parts)
 
 
-def binlog_rows(rows: pa.Table, fields: Sequence[DataField], *, pairs: bool) -> pa.Table:
+def binlog_rows(
+    rows: pa.Table, fields: Sequence[DataField], *, pairs: bool, plain: Sequence[DataField] = ()
+) -> pa.Table:
     """Rows with `_VALUE_KIND` as binlog rows.
 
     Args:
+        plain: columns of the rows that are no arrays: of the row whose kind is used.
         pairs: join each -U with the next row into one row of that row's kind: +U, unless an `input` changelog has
             another kind (Paimon's `PackChangelogReader`).
     """
@@ -66,12 +72,17 @@ def binlog_rows(rows: pa.Table, fields: Sequence[DataField], *, pairs: bool) -> 
         before[-1] = False
     last = np.flatnonzero(~before)  # the row whose kind is used; a -U before it belongs to the same array
     offsets = pa.array(np.concatenate([[0], last + 1]), pa.int32())
-    columns = [kind_texts(pa.array(kinds[last]))]
+    columns = [
+        kind_texts(pa.array(kinds[last])),
+        *(rows.column(f.name).take(pa.array(last)).combine_chunks() for f in plain),
+    ]
     for field in fields:
         column = rows.column(field.name).combine_chunks()
         want = arrow_type(_array_field(field).type)
         columns.append(pa.ListArray.from_arrays(offsets, column, type=want))
-    return pa.Table.from_arrays(columns, schema=arrow_schema((ROWKIND, *map(_array_field, fields)), nullable=True))
+    return pa.Table.from_arrays(
+        columns, schema=arrow_schema((ROWKIND, *plain, *map(_array_field, fields)), nullable=True)
+    )
 
 
 BINLOG = SystemTable(_fields_of_store, _read_binlog)

@@ -23,6 +23,7 @@ from paimon_nb.table.write.maintenance.partitions import (
     expire_partitions,
     missing_partitions,
     refuse_existing_partitions,
+    refuse_missing_partitions,
     truncate,
 )
 from paimon_nb.table.write.maintenance.purge import purge
@@ -44,6 +45,6 @@ __all__ = [
     "create_tag", "delete_branch", "delete_changelogs", "delete_consumer", "delete_tag", "delete_tags", "describe_manifests", "drop_partitions", "expire_changelogs",
     "expire_partitions", "expire_snapshots", "expire_tags", "fast_forward", "find_orphans", "mark_partitions_done", "missing_partitions",
     "merge_branch",
-    "purge", "reachable_from_all_branches", "reassign_row_ids", "refuse_existing_partitions", "remove_missing_files", "remove_missing_manifests", "remove_orphans", "rename_branch", "rename_tag", "replace_tag",
+    "purge", "reachable_from_all_branches", "reassign_row_ids", "refuse_existing_partitions", "refuse_missing_partitions", "remove_missing_files", "remove_missing_manifests", "remove_orphans", "rename_branch", "rename_tag", "replace_tag",
     "reset_consumer", "restore_as_latest", "rollback_to_snapshot", "rollback_to_tag", "truncate",
 ]  # fmt: skip

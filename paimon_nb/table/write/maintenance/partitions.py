@@ -54,7 +54,7 @@ def drop_partitions(store: TableStore, specs: Sequence[Mapping[str, Any]], *, mu
     def drop_matching_partitions(latest: Snapshot | None) -> Change:
         nonlocal dropped_partitions
         if must_exist:
-            _refuse_missing_partitions(store, latest, specs)
+            refuse_missing_partitions(store, latest, specs)
         change = drop_partitions_change(store, latest, specs)
         dropped_partitions = change.drops_index_of or frozenset()
         return change
@@ -64,7 +64,8 @@ def drop_partitions(store: TableStore, specs: Sequence[Mapping[str, Any]], *, mu
     return made
 
 
-def _refuse_missing_partitions(store: TableStore, latest: Snapshot | None, specs: Sequence[Mapping[str, Any]]) -> None:
+def refuse_missing_partitions(store: TableStore, latest: Snapshot | None, specs: Sequence[Mapping[str, Any]]) -> None:
+    """Raises UnknownName: one of `specs`, in the in-row form, matches no partition."""
     known = {entry.partition for entry in live_entries(store, latest)}
     for spec in specs:
         if not any(map(partition_matcher(store, spec), known)):

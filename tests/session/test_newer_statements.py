@@ -1,0 +1,151 @@
+"""What Paimon 2.1 answers to statements that 1.3.1 answers otherwise or refuses, told with tables of our own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from paimon_nb.base.errors import (
+    AlreadyExists,
+    BadOptionValue,
+    FixedOption,
+    SqlAnalysisError,
+    UnknownName,
+    UnsupportedOperation,
+)
+
+if TYPE_CHECKING:
+    import paimon_nb
+
+SEQUENCES = "'table-read.sequence-number.enabled' = 'true'"
+
+
+def rows(wb: paimon_nb.Workbench, text: str) -> list[tuple[Any, ...]]:
+    return sorted((tuple(r.values()) for r in wb.run(text).arrow.to_pylist()), key=repr)
+
+
+def test_logs_show_sequence_numbers_where_the_table_says_so(wb: paimon_nb.Workbench) -> None:
+    wb.run(
+        "CREATE TABLE t (k INT PRIMARY KEY NOT ENFORCED, v STRING) WITH ('bucket' = '1', 'changelog-producer' = 'input')"
+    )
+    wb.run("INSERT INTO t VALUES (1, 'a'), (2, 'b')")
+    assert rows(wb, "SELECT * FROM `t$audit_log`") == [("+I", 1, "a"), ("+I", 2, "b")]
+    wb.run(f"ALTER TABLE t SET ({SEQUENCES})")
+    wb.run("INSERT INTO t VALUES (1, 'c')")
+    assert rows(wb, "SELECT * FROM `t$audit_log`") == [("+I", 1, 2, "b"), ("+I", 2, 1, "c")]
+    assert rows(wb, "SELECT * FROM `t$binlog`") == [("+I", 1, [2], ["b"]), ("+I", 2, [1], ["c"])]
+    assert rows(wb, "SELECT * FROM t") == [(1, "c"), (2, "b")]
+    changes = "/*+ OPTIONS('incremental-between' = '1,2') */"
+    assert rows(wb, f"SELECT * FROM `t$audit_log` {changes}") == [("+I", 2, 1, "c")]
+    assert rows(wb, f"SELECT * FROM `t$binlog` {changes}") == [("+I", 2, [1], ["c"])]
+    described = wb.run("DESCRIBE `t$audit_log`").arrow.to_pylist()
+    assert [next(iter(r.values())) for r in described] == ["rowkind", "_SEQUENCE_NUMBER", "k", "v"]
+
+
+def test_sequence_numbers_need_a_key_and_the_table(wb: paimon_nb.Workbench) -> None:
+    with pytest.raises(BadOptionValue, match="no primary key"):
+        wb.run(f"CREATE TABLE t (a INT) WITH ({SEQUENCES})")
+    wb.run("CREATE TABLE t (a INT PRIMARY KEY NOT ENFORCED)")
+    for system in ("audit_log", "binlog"):
+        with pytest.raises(BadOptionValue, match="for one statement"):
+            wb.run(f"SELECT * FROM `t${system}` /*+ OPTIONS({SEQUENCES}) */")
+
+
+def test_a_branch_that_is_there_is_ignored_when_asked(wb: paimon_nb.Workbench) -> None:
+    wb.run("CREATE TABLE t (a INT); INSERT INTO t VALUES (1); CALL sys.create_tag('t', 'one', 1)")
+    wb.run("CALL sys.create_branch('t', 'b', 'one'); CALL sys.create_branch('t', 'empty')")
+    for call in (
+        "'t', 'b', 'one', true",
+        "'t', 'empty', true",
+        "`table` => 't', branch => 'b', ignore_if_exists => true",
+    ):
+        wb.run(f"CALL sys.create_branch({call})")
+    for call in ("'t', 'b', 'one'", "'t', 'empty', false", "'t', 'b', 'one', false"):
+        with pytest.raises(AlreadyExists):
+            wb.run(f"CALL sys.create_branch({call})")
+    wb.run("CALL sys.create_branch('t', 'new', true)")
+    assert rows(wb, "SELECT * FROM `t$branch_new`") == []
+    assert rows(wb, "SELECT * FROM `t$branch_b`") == [(1,)]
+
+
+def test_options_may_be_set_to_the_value_that_they_have(wb: paimon_nb.Workbench) -> None:
+    wb.run(
+        "CREATE TABLE t (p INT, k INT, v INT, PRIMARY KEY (p, k) NOT ENFORCED) PARTITIONED BY (p) WITH ('bucket' = '2', 'merge-engine' = 'first-row')"
+    )
+    wb.run("INSERT INTO t VALUES (1, 1, 1)")
+    wb.run(
+        "ALTER TABLE t SET ('merge-engine' = 'first-row', 'bucket' = '2', 'type' = 'TABLE', 'primary-key' = ' p , k', 'partition' = 'p')"
+    )
+    assert {"primary-key", "type", "partition"}.isdisjoint(wb.table("t").schema.options)
+    for changed in ("'merge-engine' = 'deduplicate'", "'primary-key' = 'k'", "'type' = 'format-table'"):
+        with pytest.raises(FixedOption):
+            wb.run(f"ALTER TABLE t SET ({changed})")
+    assert rows(wb, "SELECT * FROM t") == [(1, 1, 1)]
+
+
+def test_the_key_of_an_empty_table_is_dropped(wb: paimon_nb.Workbench) -> None:
+    wb.run("CREATE TABLE t (k INT, v INT, PRIMARY KEY (k) NOT ENFORCED)")
+    wb.run("ALTER TABLE t DROP PRIMARY KEY")
+    assert wb.table("t").primary_keys == ()
+    wb.run("INSERT INTO t VALUES (1, 1), (1, 1)")
+    assert rows(wb, "SELECT * FROM t") == [(1, 1), (1, 1)]
+    wb.run("CREATE TABLE full (k INT PRIMARY KEY NOT ENFORCED); INSERT INTO full VALUES (1)")
+    with pytest.raises(FixedOption, match="table with data"):
+        wb.run("ALTER TABLE full DROP PRIMARY KEY")
+
+
+def test_partitions_are_dropped_by_their_first_columns(wb: paimon_nb.Workbench) -> None:
+    wb.run("CREATE TABLE t (a INT, dt STRING, hh STRING, mm STRING) PARTITIONED BY (dt, hh, mm)")
+    wb.run(
+        "INSERT INTO t VALUES (1, 'a', '0', '0'), (2, 'a', '0', '1'), (3, 'a', '1', '0'), (4, 'b', '0', '0'), (5, 'b', '0', '1')"
+    )
+    wb.run("ALTER TABLE t DROP PARTITION (dt = 'a', hh = '0', mm = '0'), PARTITION (dt = 'b')")
+    assert rows(wb, "SELECT a FROM t") == [(2,), (3,)]
+    assert rows(wb, "SELECT commit_kind FROM `t$snapshots`") == [("APPEND",), ("OVERWRITE",)]
+    with pytest.raises(SqlAnalysisError, match="'dt' is missing"):
+        wb.run("ALTER TABLE t DROP PARTITION (hh = '0')")
+    with pytest.raises(UnknownName):
+        wb.run("ALTER TABLE t DROP PARTITION (dt = 'a', hh = '9', mm = '9'), PARTITION (dt = 'a', hh = '0')")
+    wb.run("ALTER TABLE t DROP PARTITION (dt = 'none')")
+    assert rows(wb, "SELECT a FROM t") == [(2,), (3,)]
+    wb.run("ALTER TABLE t DROP PARTITION (dt = 'a', hh = '0')")
+    assert rows(wb, "SELECT a FROM t") == [(3,)]
+
+
+def test_partitions_are_listed_by_name_in_the_order_of_their_text(wb: paimon_nb.Workbench) -> None:
+    wb.run("CREATE TABLE t (a INT, dt DATE, n INT) PARTITIONED BY (dt, n)")
+    wb.run("INSERT INTO t VALUES (1, DATE '2024-01-05', 9), (2, DATE '2024-01-05', 10), (3, NULL, 1)")
+    found = wb.table("t").system("partitions")
+    assert found.column("partition").to_pylist() == [
+        "dt=2024-01-05/n=10",
+        "dt=2024-01-05/n=9",
+        "dt=__DEFAULT_PARTITION__/n=1",
+    ]
+    assert [r[:2] for r in rows(wb, "SELECT total_buckets, done, created_by FROM `t$partitions`")] == [(-1, False)] * 3
+    wb.run(
+        "CREATE TABLE whole (k INT PRIMARY KEY NOT ENFORCED) WITH ('bucket' = '1', 'deletion-vectors.enabled' = 'true')"
+    )
+    wb.run("INSERT INTO whole VALUES (1), (2), (3)")
+    wb.table("whole").delete(where="k = 2")
+    columns = "partition, record_count, total_buckets, deleted_record_count"
+    assert rows(wb, f"SELECT {columns} FROM `whole$partitions`") == [("", 3, 1, 1)]
+
+
+@pytest.mark.parametrize("text", ["2", "", "1-0", "0,,1", "-1", "0-2", "a"])
+def test_only_buckets_that_the_table_has_are_compacted(wb: paimon_nb.Workbench, text: str) -> None:
+    wb.run("CREATE TABLE t (k INT PRIMARY KEY NOT ENFORCED) WITH ('bucket' = '2'); INSERT INTO t VALUES (1), (2)")
+    with pytest.raises(BadOptionValue, match="is not in 0-1"):
+        wb.run(f"CALL sys.compact(`table` => 't', buckets => '{text}')")
+    wb.run("CALL sys.compact(`table` => 't', buckets => '0 - 1, 1')")
+    wb.run("CREATE TABLE u (a INT)")
+    with pytest.raises(UnsupportedOperation, match="only fixed buckets"):
+        wb.run("CALL sys.compact(`table` => 'u', buckets => '0')")
+
+
+@pytest.mark.spark
+def test_a_table_is_replaced_by_a_query_of_itself(swb: paimon_nb.Workbench) -> None:
+    wb = swb
+    wb.run("CREATE TABLE t (a INT, b STRING); INSERT INTO t VALUES (1, 'x'), (2, 'y')")
+    wb.run("CREATE OR REPLACE TABLE t AS SELECT a FROM t WHERE a > 1")
+    assert rows(wb, "SELECT * FROM t") == [(2,)]
