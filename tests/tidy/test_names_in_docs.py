@@ -88,5 +88,7 @@ def test_code_of_a_howto_page_uses_names_that_exist(page: Path) -> None:
         if language == "python":
             own = set(re.findall(r"(?:def|class|for|as|import)\s+(\w+)|(\w+)\s*=|(\w+)\s*:", code))
             defined = {name for found in own for name in found}
-            gone += [w for w in re.findall(r"\b[A-Za-z_]\w{3,}\b(?=[(\[])", code) if w not in words() and w not in defined]
+            gone += [
+                w for w in re.findall(r"\b[A-Za-z_]\w{3,}\b(?=[(\[])", code) if w not in words() and w not in defined
+            ]
     assert gone == []
