@@ -91,14 +91,17 @@ def look_up(table: Table, at: Snapshot, keys: pa.Table, columns: Sequence[str]) 
     import pyarrow as pa
 
     if not keys.num_rows:
-        return _empty(table, columns)
+        return empty_rows(table, columns)
     names = list(dict.fromkeys([*columns, *keys.column_names]))
     if keys.num_rows <= _EXACT_KEYS:
         parts = [_at(table, at, names, _equals(row)) for row in keys.to_pylist()]
         return pa.concat_tables(parts).select(list(columns))
-    condition: list[Predicate] = [In(n, tuple(dict.fromkeys(keys.column(n).to_pylist()))) for n in keys.column_names]
-    rows = _at(table, at, names, And(tuple(condition)) if len(condition) > 1 else condition[0])
-    if len(condition) > 1:
+    is_many = keys.num_rows > _MAX_KEYS
+    condition: list[Predicate] = (
+        [] if is_many else [In(n, tuple(dict.fromkeys(keys.column(n).to_pylist()))) for n in keys.column_names]
+    )
+    rows = _at(table, at, names, And(tuple(condition)) if len(condition) > 1 else next(iter(condition), None))
+    if is_many or len(condition) > 1:
         rows = rows.append_column("_at", pa.array(range(rows.num_rows), pa.int64()))
         found = rows.select([*keys.column_names, "_at"]).join(keys, keys.column_names, join_type="left semi")
         rows = rows.take(found.column("_at")).drop_columns(["_at"])
@@ -113,13 +116,14 @@ def _equals(row: dict[str, object]) -> Predicate:
 def _at(table: Table, snapshot: Snapshot | None, columns: Sequence[str], where: Predicate | None = None) -> pa.Table:
     """Rows of a snapshot in the newest schema."""
     if snapshot is None:
-        return _empty(table, columns)
+        return empty_rows(table, columns)
     names = list(columns) or [table.schema.names[0]]
     options = {"scan.snapshot-id": str(snapshot.id), "scan.mode": "default"}
     return table.to_arrow(names, where, options=options).select(list(columns))
 
 
-def _empty(table: Table, columns: Sequence[str]) -> pa.Table:
+def empty_rows(table: Table, columns: Sequence[str]) -> pa.Table:
+    """No rows, with columns of a table."""
     from paimon_nb.format.types.arrow_builders import empty_table
 
     return empty_table([table.schema.field(n) for n in columns])
@@ -208,7 +212,7 @@ def _read(table: Table, snapshot: Snapshot, splits: Sequence[Split], columns: Se
     from paimon_nb.table.read.plan.snapshot_scan import ScanPlan
 
     if not splits:
-        return _empty(table, columns)
+        return empty_rows(table, columns)
     names = list(columns) or [table.schema.names[0]]
     plan = ScanPlan(table.store, snapshot, tuple(splits), ScanReport(), None)
     return read_plan(plan, names).select(list(columns))

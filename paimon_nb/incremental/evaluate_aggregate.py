@@ -34,7 +34,7 @@ def aggregate_change(evaluation: Evaluation, op: Aggregate) -> Relation:
 class _Groups:
     def __init__(self, evaluation: Evaluation, op: Aggregate) -> None:
         self.evaluation, self.engine, self.op = evaluation, evaluation.engine, op
-        self.state: State = evaluation.state(op)
+        self.state: State = evaluation.state(op, "_distinct" if op.is_distinct else "_groups")
         self.stored: list[Column] = [*op.keys, ROWS_OF_GROUP, *accumulators(op)]
         self.key = row_text([(c.id, c.type) for c in op.keys])
         self.is_global = not op.keys
@@ -114,7 +114,7 @@ class _Groups:
     def _values_of_groups(self, change: Relation) -> Relation:
         """The functions that need all values of the changed groups."""
         columns = (*self.op.keys, *self.op.rows_needed)
-        rows = RowState(self.evaluation, self.evaluation.state(self.op, 1), columns, None)
+        rows = RowState(self.evaluation, self.evaluation.state(self.op, "_group_rows"), columns, None)
         only = self.engine.table(f"SELECT {''.join(f'{c.id}, ' for c in columns)}{WEIGHT} FROM {change.name}")
         keyed = rows.keyed(self.engine.consolidated(only, columns), self.key)
         before = rows.find(keyed)

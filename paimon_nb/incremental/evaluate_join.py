@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paimon_nb.incremental.engine import KEY_TEXT, Relation
+from paimon_nb.incremental.input_rows import InputRows
+from paimon_nb.incremental.lookups import lookup_of
 from paimon_nb.incremental.operators import WEIGHT
 from paimon_nb.incremental.row_states import RowState
 from paimon_nb.incremental.row_text import row_text
@@ -25,8 +27,7 @@ def join_change(evaluation: Evaluation, op: Join) -> Relation:
     """The change of a join's rows; stores those of its sides."""
     engine = evaluation.engine
     sides = [engine.consolidated(evaluation.change(s), s.columns) for s in (op.left, op.right)]
-    left = RowState(evaluation, evaluation.state(op, 0), op.left.columns, op.left.key)
-    right = RowState(evaluation, evaluation.state(op, 1), op.right.columns, op.right.key)
+    left, right = (_rows_of_side(evaluation, op, side) for side in (0, 1))
     whole_left, whole_right = (
         s.keyed(c, key_text(op, i)) for i, (s, c) in enumerate(((left, sides[0]), (right, sides[1])))
     )
@@ -35,8 +36,8 @@ def join_change(evaluation: Evaluation, op: Join) -> Relation:
         for i, w in enumerate((whole_left, whole_right))
     )
     both_sides = op.kind == "FULL"
-    old_right = right.find(d_left, *(() if op.kind == "INNER" else (d_right,)))
-    old_left = left.find(d_right, *((d_left,) if both_sides else ()))
+    old_right = right.matching(d_left, None if op.kind == "INNER" else d_right)
+    old_left = left.matching(d_right, d_left if both_sides else None)
     parts: list[str] = []
     if op.kind == "INNER":
         parts += _bilinear(op, d_left, d_right, old_left, old_right)
@@ -52,6 +53,13 @@ def join_change(evaluation: Evaluation, op: Join) -> Relation:
     left.write(d_left)
     right.write(d_right)
     return made
+
+
+def _rows_of_side(evaluation: Evaluation, op: Join, side: int) -> RowState | InputRows:
+    child, lookup = (op.left, op.right)[side], lookup_of(op, side)
+    if lookup is not None:
+        return InputRows(evaluation, child, lookup, key_text(op, side))
+    return RowState(evaluation, evaluation.state(op, ("_left", "_right")[side]), child.columns, child.key)
 
 
 def key_text(op: Join, side: int) -> str:

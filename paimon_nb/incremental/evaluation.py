@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from paimon_nb.format.snapshot import Snapshot
     from paimon_nb.incremental.engine import Engine, Relation
     from paimon_nb.incremental.operators import Operator, Source
     from paimon_nb.incremental.state import State
@@ -24,6 +25,7 @@ class Evaluation:
         engine: where relations are.
         states: the state tables by suffix.
         change_of: the signed change of an input, as Arrow rows.
+        start_of: the snapshot of an input at the last refresh; None: it was empty, or there was no refresh.
         is_first: whether the state is empty because nothing was computed before.
     """
 
@@ -32,10 +34,12 @@ class Evaluation:
         engine: Engine,
         states: Mapping[str, State],
         change_of: Callable[[Source], pa.Table],
+        start_of: Callable[[Source], Snapshot | None],
         *,
         is_first: bool,
     ) -> None:
         self.engine, self.states, self.change_of, self.is_first = engine, states, change_of, is_first
+        self.start_of = start_of
         self._known: dict[int, Relation] = {}
         self._suffixes: dict[int, Sequence[str]] = {}
 
@@ -50,6 +54,6 @@ class Evaluation:
         """The change of an operator's rows, which may have equal rows with opposite weights."""
         return self._known[id(op)]
 
-    def state(self, op: Operator, at: int = 0) -> State:
-        """The state table of an operator."""
-        return self.states[self._suffixes[id(op)][at]]
+    def state(self, op: Operator, ending: str = "") -> State:
+        """The state table of an operator. `ending`: of its name, if it has several."""
+        return self.states[next(s for s in self._suffixes[id(op)] if s.endswith(ending))]

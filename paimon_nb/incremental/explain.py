@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.incremental.lookups import lookup_of
 from paimon_nb.incremental.operators import (
     Aggregate,
     Constant,
@@ -59,7 +60,8 @@ def operator_plans(root: Operator) -> list[OperatorPlan]:
 def _plan(op: Operator, number: int, depth: int) -> OperatorPlan:
     states = tuple(s.suffix for s in shapes_of(op, number))
     name, cost = _name_and_cost(op)
-    return OperatorPlan(name, INCREMENTAL if states else STATELESS, states, cost, _definition(op), depth)
+    mode = INCREMENTAL if states or isinstance(op, Join) else STATELESS
+    return OperatorPlan(name, mode, states, cost, _definition(op), depth)
 
 
 def _name_and_cost(op: Operator) -> tuple[str, str]:
@@ -81,6 +83,9 @@ def _name_and_cost(op: Operator) -> tuple[str, str]:
                 if keys
                 else "all rows of the other side: the join has no equality"
             )
+            tables = [found.source.table.name for side in (0, 1) if (found := lookup_of(op, side)) is not None]
+            if tables:
+                cost += f", looked up in {' and '.join(map(str, tables))} itself"
             return f"{op.kind.lower()} join on {keys or 'no key'}", cost
         case Aggregate():
             keys = ", ".join(c.name for c in op.keys)

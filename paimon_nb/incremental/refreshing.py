@@ -165,7 +165,13 @@ class _Refresh:
 
         with Engine() as engine:
             self._run_checks(engine)
-            evaluation = Evaluation(engine, {s.shape.suffix: s for s in states.states}, change_of, is_first=False)
+            evaluation = Evaluation(
+                engine,
+                {s.shape.suffix: s for s in states.states},
+                change_of,
+                lambda s: starts[s.number],
+                is_first=False,
+            )
             result = result_change(evaluation, self.plan.root)
             change = change_of_result(engine, self.table, self._rows(engine, result.name))
         return self._commit(INCREMENTAL, "", change, states)
@@ -202,6 +208,7 @@ class _Refresh:
                 engine,
                 {s.shape.suffix: s for s in states.states},
                 lambda source: change_between(source.table, None, self.now[source.number], list(source.used)),
+                lambda _: None,
                 is_first=True,
             )
             try:

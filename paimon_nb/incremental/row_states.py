@@ -15,25 +15,24 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from paimon_nb.incremental.engine import Engine
     from paimon_nb.incremental.evaluation import Evaluation
     from paimon_nb.incremental.operators import Column
     from paimon_nb.incremental.state import State
 
 
-class RowState:
-    """The rows of one state table.
+class Rows:
+    """Rows that an operator meets, with the text of their key and their own.
 
     Args:
-        evaluation: the refresh.
-        state: the table.
-        columns: of its rows.
-        unique: columns that distinguish the rows of the input apart; None: equal rows may be there several times.
+        engine: where they are.
+        label: what they are called in errors.
+        columns: of the rows.
+        unique: columns that distinguish the rows of the input; None: equal rows may be there several times.
     """
 
-    def __init__(
-        self, evaluation: Evaluation, state: State, columns: Sequence[Column], unique: Sequence[str] | None
-    ) -> None:
-        self._engine, self.state, self.columns = evaluation.engine, state, columns
+    def __init__(self, engine: Engine, label: str, columns: Sequence[Column], unique: Sequence[str] | None) -> None:
+        self._engine, self._label, self.columns = engine, label, columns
         self._is_unique = unique is not None and len(columns) > 0
         by_id = {c.id: c for c in columns}
         identity = [by_id[u] for u in unique] if unique is not None else list(columns)
@@ -46,21 +45,6 @@ class RowState:
         return self._engine.table(
             f"SELECT {self._ids}{WEIGHT}, {key} AS {KEY_TEXT}, {self._row_text} AS {ROW_TEXT} FROM {change.name}{where}"
         )
-
-    def find(self, *changes: Relation) -> Relation:
-        """The rows that the state has with the keys of some changes."""
-        keys: dict[str, None] = {}
-        if self.state.at is not None:
-            for change in changes:
-                if change.count:
-                    keys |= dict.fromkeys(
-                        k for (k,) in self._engine.values(f"SELECT DISTINCT {KEY_TEXT} FROM {change.name}")
-                    )
-        found = self._relation(self.state.find(list(keys)))
-        if len(keys) <= 4_000:  # else the whole state was read
-            return found
-        changed_keys = " UNION ".join(f"SELECT {KEY_TEXT} FROM {c.name}" for c in changes)
-        return self._engine.table(f"SELECT * FROM {found.name} WHERE {KEY_TEXT} IN ({changed_keys})")
 
     def after(self, before: Relation, change: Relation) -> Relation:
         """The rows with a change. Raises StateLost: it removes a row that is not there."""
@@ -76,6 +60,46 @@ class RowState:
         )
         self._check_counts(made)
         return made
+
+    def _check_counts(self, rows: Relation) -> None:
+        if self._engine.values(f"SELECT count(*) FROM {rows.name} WHERE {WEIGHT} < 0")[0][0]:
+            raise StateLost(f"{self._label}: a row was removed that is not there")
+
+
+class RowState(Rows):
+    """The rows of one state table.
+
+    Args:
+        evaluation: the refresh.
+        state: the table.
+        columns: of its rows.
+        unique: columns that distinguish the rows of the input apart; None: equal rows may be there several times.
+    """
+
+    def __init__(
+        self, evaluation: Evaluation, state: State, columns: Sequence[Column], unique: Sequence[str] | None
+    ) -> None:
+        super().__init__(evaluation.engine, str(state.name), columns, unique)
+        self.state = state
+
+    def matching(self, other: Relation, own: Relation | None) -> Relation:
+        """The rows before a change that have the key of a changed row: of the other side of a join, or of their own."""
+        return self.find(other) if own is None else self.find(other, own)
+
+    def find(self, *changes: Relation) -> Relation:
+        """The rows that the state has with the keys of some changes."""
+        keys: dict[str, None] = {}
+        if self.state.at is not None:
+            for change in changes:
+                if change.count:
+                    keys |= dict.fromkeys(
+                        k for (k,) in self._engine.values(f"SELECT DISTINCT {KEY_TEXT} FROM {change.name}")
+                    )
+        found = self._relation(self.state.find(list(keys)))
+        if len(keys) <= 4_000:  # else the whole state was read
+            return found
+        changed_keys = " UNION ".join(f"SELECT {KEY_TEXT} FROM {c.name}" for c in changes)
+        return self._engine.table(f"SELECT * FROM {found.name} WHERE {KEY_TEXT} IN ({changed_keys})")
 
     def write(self, change: Relation, before: Relation | None = None) -> None:
         """Store a consolidated change.
@@ -94,7 +118,7 @@ class RowState:
     def _write_unique(self, change: Relation) -> None:
         wrong = self._engine.values(f"SELECT count(*) FROM {change.name} WHERE abs({WEIGHT}) <> 1")
         if wrong[0][0]:
-            raise StateLost(f"{self.state.name}: a row of the input came twice, or was removed twice")
+            raise StateLost(f"{self._label}: a row of the input came twice, or was removed twice")
         self.state.upserts.append(
             self._engine.rows(f"SELECT {self._stored('1')} FROM {change.name} WHERE {WEIGHT} > 0")
         )
@@ -111,7 +135,7 @@ class RowState:
             f"ON b.{KEY_TEXT} = c.{KEY_TEXT} AND b.{ROW_TEXT} = c.{ROW_TEXT}"
         )
         if self._engine.values(f"SELECT count(*) FROM {counted.name} WHERE total_ < 0")[0][0]:
-            raise StateLost(f"{self.state.name}: a row was removed that is not there")
+            raise StateLost(f"{self._label}: a row was removed that is not there")
         stored = self._stored("CAST(total_ AS BIGINT)")
         self.state.upserts.append(self._engine.rows(f"SELECT {stored} FROM {counted.name} WHERE total_ > 0"))
         self.state.deletes.append(self._engine.rows(f"SELECT {stored} FROM {counted.name} WHERE total_ = 0"))
@@ -139,7 +163,3 @@ class RowState:
         return self._engine.table(
             f"SELECT {ids}{COUNT} AS {WEIGHT}, {KEY} AS {KEY_TEXT}, {ROW} AS {ROW_TEXT} FROM {name}"
         )
-
-    def _check_counts(self, rows: Relation) -> None:
-        if self._engine.values(f"SELECT count(*) FROM {rows.name} WHERE {WEIGHT} < 0")[0][0]:
-            raise StateLost(f"{self.state.name}: a row was removed that is not there")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paimon_nb.format.types import Decimal
+from paimon_nb.incremental.lookups import lookup_of
 from paimon_nb.incremental.operators import Aggregate, Column, Join, Partitioned, postorder
 from paimon_nb.incremental.state import StateShape
 from paimon_nb.session.query.local.values import BIGINT
@@ -12,7 +13,7 @@ from paimon_nb.session.query.local.values import BIGINT
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from paimon_nb.incremental.operators import AggregateCall, Operator
+from paimon_nb.incremental.operators import AggregateCall, Operator
 
 ROWS_OF_GROUP = Column("n_rows_", BIGINT, "rows")
 """The number of rows of a group."""
@@ -24,10 +25,13 @@ def shapes_of(op: Operator, number: int) -> Sequence[StateShape]:
     """The state tables of one operator. `number`: its position in the plan."""
     match op:
         case Join():
-            return (
-                StateShape(f"{number}_{op.kind.lower()}_join_left", op.left.columns, True),
-                StateShape(f"{number}_{op.kind.lower()}_join_right", op.right.columns, True),
-            )
+            name = f"{number}_{op.kind.lower()}_join"
+            sides = (("left", op.left), ("right", op.right))
+            return [
+                StateShape(f"{name}_{side}", child.columns, True)
+                for at, (side, child) in enumerate(sides)
+                if lookup_of(op, at) is None
+            ]
         case Aggregate():
             what = "distinct" if op.is_distinct else "groups"
             groups = StateShape(f"{number}_{what}", (*op.keys, ROWS_OF_GROUP, *accumulators(op)), False)

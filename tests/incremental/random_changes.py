@@ -209,7 +209,7 @@ class Questions:
             return f"count({name}){condition}", "int"
         if choice < 0.42:
             return f"count(DISTINCT {name}){condition}", "int"
-        if choice < 0.65 or kind in ("text", "date"):
+        if choice < 0.65 or kind in ("text", "date", "other"):
             return f"{self.random.choice(['min', 'max'])}({name}){condition}", kind
         function = self.random.choice(["sum", "avg", "sum"])
         result = {"int": "int" if function == "sum" else "double", "decimal": "decimal", "double": "double"}[kind]
