@@ -78,6 +78,10 @@ def test_the_columns_are_javas(sqlite, tmp_path):
             ("catalog_key", "VARCHAR(255)", 1), ("database_name", "VARCHAR(255)", 2), ("property_key", "VARCHAR(255)", 3),
             ("property_value", "VARCHAR(1000)", 0),
         ],
+        "paimon_views": [
+            ("catalog_key", "VARCHAR(255)", 1), ("database_name", "VARCHAR(255)", 2), ("view_name", "VARCHAR(255)", 3),
+            ("view_schema", "TEXT", 0),
+        ],
         "paimon_distributed_locks": [
             ("lock_id", "VARCHAR(255)", 1), ("acquired_at", "TIMESTAMP", 0), ("expire_time_seconds", "BIGINT", 0),
         ],

@@ -16,6 +16,8 @@ from paimon_nb.base.errors import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import paimon_nb
 
 SEQUENCES = "'table-read.sequence-number.enabled' = 'true'"
@@ -149,3 +151,30 @@ def test_a_table_is_replaced_by_a_query_of_itself(swb: paimon_nb.Workbench) -> N
     wb.run("CREATE TABLE t (a INT, b STRING); INSERT INTO t VALUES (1, 'x'), (2, 'y')")
     wb.run("CREATE OR REPLACE TABLE t AS SELECT a FROM t WHERE a > 1")
     assert rows(wb, "SELECT * FROM t") == [(2,)]
+
+
+@pytest.fixture
+def without_settings(swb: paimon_nb.Workbench) -> Iterator[None]:
+    """What a test sets in the session that all tests share is taken back."""
+    yield
+    for key in ("spark.sql.sources.partitionOverwriteMode", "spark.paimon.write.hive-style-dynamic-partition.enabled"):
+        swb.session.spark.conf.unset(key)
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("without_settings")
+def test_values_of_partition_columns_come_last_as_in_hive(swb: paimon_nb.Workbench) -> None:
+    swb.run("CREATE TABLE t (id INT, dt STRING, name STRING, hr STRING) PARTITIONED BY (dt, hr)")
+    swb.run("SET spark.sql.sources.partitionOverwriteMode = dynamic")
+    insert = "INSERT OVERWRITE t PARTITION (dt, hr) SELECT {}"
+    swb.run(insert.format("1 AS id, 'd1' AS dt, 'plain' AS x, 'h1' AS hr"))
+    swb.run("SET spark.paimon.write.hive-style-dynamic-partition.enabled = true")
+    swb.run(insert.format("2 AS id, 'last' AS name, 'd2' AS dt, 'h2' AS hr"))
+    swb.run(insert.format("3 AS id, 'd3' AS dt, 'named' AS name, 'h3' AS hr"))
+    swb.run("INSERT OVERWRITE t PARTITION (dt = 'd4', hr) SELECT 4 AS a, 'mixed' AS b, 'h4' AS c")
+    swb.run("INSERT OVERWRITE t SELECT 5 AS id, 'by names' AS name, 'd5' AS dt, 'h5' AS hr")
+    swb.run("INSERT OVERWRITE t SELECT 6 AS a, 'd6' AS b, 'other names' AS c, 'h6' AS d")
+    assert rows(swb, "SELECT * FROM t") == [
+        (1, "d1", "plain", "h1"), (2, "d2", "last", "h2"), (3, "d3", "named", "h3"), (4, "d4", "mixed", "h4"),
+        (5, "d5", "by names", "h5"), (6, "d6", "other names", "h6"),
+    ]  # fmt: skip

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 TABLES = "paimon_tables"
 PROPERTIES = "paimon_database_properties"
+VIEWS = "paimon_views"
 _CREATE = {
     TABLES: (
         "CREATE TABLE paimon_tables(catalog_key VARCHAR(255) NOT NULL,database_name VARCHAR(255) NOT NULL,"
@@ -30,8 +31,13 @@ _CREATE = {
         "database_name VARCHAR(255) NOT NULL,property_key VARCHAR(255),property_value VARCHAR(1000),"
         "PRIMARY KEY (catalog_key, database_name, property_key))"
     ),
+    VIEWS: (
+        "CREATE TABLE paimon_views(catalog_key VARCHAR(255) NOT NULL,database_name VARCHAR(255) NOT NULL,"
+        "view_name VARCHAR(255) NOT NULL,view_schema TEXT NOT NULL, PRIMARY KEY (catalog_key, database_name, view_name))"
+    ),
 }
 _TABLE = "catalog_key = :key AND database_name = :database AND table_name = :table"
+_VIEW = "catalog_key = :key AND database_name = :database AND view_name = :view"
 _EXISTS = "exists"
 """A property of every database, so that an empty one has a row."""
 
@@ -51,7 +57,7 @@ class JdbcMetastore(Metastore):
     def databases(self) -> list[str]:
         found = {
             row[0]
-            for table in (TABLES, PROPERTIES)
+            for table in _CREATE
             for row in self._query(f"SELECT DISTINCT database_name FROM {table} WHERE catalog_key = :key")
         }
         return sorted(found)
@@ -77,7 +83,7 @@ class JdbcMetastore(Metastore):
         return True
 
     def remove_database(self, name: str) -> None:
-        for table in (TABLES, PROPERTIES):
+        for table in _CREATE:
             self._execute(f"DELETE FROM {table} WHERE catalog_key = :key AND database_name = :database", database=name)
 
     def tables(self, database: str) -> list[str]:
@@ -131,6 +137,49 @@ class JdbcMetastore(Metastore):
                 f"table {source} is gone", hint="another session dropped or renamed it", name=str(source)
             )
         return True
+
+    # -- views
+
+    def views(self, database: str) -> list[str]:
+        """Names of the views of a database, sorted."""
+        rows = self._query(
+            f"SELECT database_name, view_name FROM {VIEWS} WHERE catalog_key = :key AND database_name = :database",
+            database=database,
+        )
+        return sorted(row[1] for row in rows if row[0] == database)
+
+    def view(self, name: Identifier) -> str | None:
+        """The definition of a view as JSON; None: there is none of this name."""
+        rows = self._query(
+            f"SELECT database_name, view_name, view_schema FROM {VIEWS} WHERE {_VIEW}",
+            database=name.database,
+            view=name.table,
+        )
+        return next((row[2] for row in rows if row[:2] == (name.database, name.table)), None)
+
+    def add_view(self, name: Identifier, definition: str) -> bool:
+        """Store a view. Returns False: a view has this name."""
+        from sqlalchemy.exc import IntegrityError
+
+        try:
+            self._execute(
+                f"INSERT INTO {VIEWS} VALUES (:key, :database, :view, :definition)",
+                database=name.database,
+                view=name.table,
+                definition=definition,
+            )
+        except IntegrityError:
+            return False
+        return True
+
+    def replace_view(self, name: Identifier, definition: str) -> bool:
+        """Change the definition of a view. Returns False: there is none of this name."""
+        statement = f"UPDATE {VIEWS} SET view_schema = :definition WHERE {_VIEW}"
+        return self._execute(statement, database=name.database, view=name.table, definition=definition) == 1
+
+    def remove_view(self, name: Identifier) -> bool:
+        """Returns False: there is none of this name."""
+        return self._execute(f"DELETE FROM {VIEWS} WHERE {_VIEW}", database=name.database, view=name.table) == 1
 
     def _query(self, statement: str, **values: str) -> list[tuple[Any, ...]]:
         return self._database.query(statement, key=self._key, **values)

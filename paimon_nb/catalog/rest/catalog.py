@@ -16,7 +16,6 @@ from paimon_nb.base.errors import (
     BadOptionValue,
     CorruptFile,
     DatabaseNotFound,
-    FormatError,
     PaimonError,
     StoreError,
     TableNotFound,
@@ -37,11 +36,11 @@ from paimon_nb.catalog.rest.schema_changes import change_nodes
 from paimon_nb.catalog.rest.storage_tokens import TokenFileIO
 from paimon_nb.catalog.rest.transport import Timeouts, Transport
 from paimon_nb.catalog.rest.versions import RestVersions
+from paimon_nb.catalog.stored_views import view_as_json, view_of_json
 from paimon_nb.format.metadata_json import java_json
 from paimon_nb.format.schema import FORMAT_TABLE, TableSchema
 from paimon_nb.format.schema.table_schema import highest_id
 from paimon_nb.format.types import Row
-from paimon_nb.format.types.parse import parse_field_json
 from paimon_nb.fs import FileIO, RootedFileIO, external_roots, open_fs
 from paimon_nb.options import TableOptions, without_prefix
 from paimon_nb.options import catalog as opt
@@ -306,29 +305,11 @@ class RestCatalog(Catalog):
 
     def view(self, name: Identifier) -> StoredView | None:
         node = self.api.view(name)
-        if node is None:
-            return None
-        try:
-            query, dialects = node.get("query", str), node.texts("dialects")
-            fields = tuple(parse_field_json(f, "column") for f in node.get("fields", list))
-            return StoredView(query, fields, node.get("comment", str, None), node.texts("options"), dialects)
-        except FormatError as error:
-            raise StoreError(
-                f"view {name}: the catalog server at {self.api.transport.uri} sends an invalid definition: {error.message}",
-                hint="drop the view and create it again",
-                name=str(name),
-            ) from None
+        return None if node is None else view_of_json(name, node, f"the catalog server at {self.api.transport.uri}")
 
     def create_view(self, name: Identifier, view: StoredView) -> None:
-        body = {
-            "fields": [f.to_json() for f in view.fields],
-            "query": view.query,
-            "dialects": dict(view.dialects),
-            "comment": view.comment,
-            "options": dict(view.options),
-        }
         with self._name_not_found_errors(name.database):
-            self.api.create_view(name, body)
+            self.api.create_view(name, view_as_json(view))
 
     def drop_view(self, name: Identifier) -> bool:
         try:

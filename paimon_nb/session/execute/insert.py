@@ -14,6 +14,7 @@ from paimon_nb.base.errors import InvalidName, PaimonError, UnsupportedOperation
 from paimon_nb.format.types import Decimal as DecimalColumn
 from paimon_nb.format.types import Timestamp
 from paimon_nb.session.core.result import Result, message_result
+from paimon_nb.session.execute.hive_style import hive_style_columns
 from paimon_nb.session.execute.local_source import cast_without_loss, rows_of_query_over_data
 from paimon_nb.session.execute.schema_merging import merging_of, with_merged_schema
 from paimon_nb.session.execute.upsert import upsert, upsert_key
@@ -188,8 +189,9 @@ def _insert_query(context: StatementContext, statement: Insert) -> Result:
         columns_named(columns or (), list(table.schema.names), table)
         named_frame = frame if columns is None else frame.toDF(*columns)
         table = with_merged_schema(session, target.parts, table, fields_of_spark(named_frame.schema), rules)
+    dynamic = overwrite_mode(session, table) == "dynamic"
     aligned = align_with_table(
-        frame, table, columns, statement.partition,
+        frame, table, columns or hive_style_columns(session, statement, table, frame.columns, dynamic=dynamic), statement.partition,
         by_name=statement.by_name,
         match_fields_by="name or position" if by_column_name and not statement.by_name else None,
         fill_missing=rules is not None, flink=session.flink_semantics,

@@ -44,14 +44,16 @@ class SchemaMerging:
 def merging_of(session: Session, options: Mapping[str, str]) -> SchemaMerging | None:
     """Schema merging by the write's options, else the session's settings; None: disabled."""
 
-    def is_enabled(key: str) -> bool:
-        value = options.get(key, session.settings.get(SPARK_PREFIX + key))
-        if value is None and session.spark_started:
-            value = session.spark.conf.get(SPARK_PREFIX + key, None)
-        return str(value).lower() == "true"
-
-    merge, widen, explicit = map(is_enabled, KEYS)
+    merge, widen, explicit = (write_option(session, options, key) for key in KEYS)
     return SchemaMerging(widen or explicit, explicit) if merge else None
+
+
+def write_option(session: Session, options: Mapping[str, str], key: str) -> bool:
+    """Whether a write's options, else the session's settings, enable an option of Spark's writes."""
+    value = options.get(key, session.settings.get(SPARK_PREFIX + key))
+    if value is None and session.spark_started:
+        value = session.spark.conf.get(SPARK_PREFIX + key, None)
+    return str(value).lower() == "true"
 
 
 def merging_changes(schema: TableSchema, fields: Sequence[DataField], merging_rules: SchemaMerging) -> list[Change]:
