@@ -58,7 +58,7 @@ class InspectCommands:
 
         table, key = table_and_pairs(command_args, "why TABLE KEY=VALUE")
         check_panel(table, "why")
-        return WhyView(table, {k: typed_key_value(table.schema.field(k), v) for k, v in key.items()})
+        return WhyView(table, {k: typed_key_value(table.schema.field(k), v) for k, v in key.items()}, workbench())
 
     def _do_due(self, command_args: str) -> Any:
         from paimon_nb.notebook.reports import due_report
@@ -127,6 +127,13 @@ class InspectCommands:
             current.jobs_view.replaced()
         current.jobs_view = JobsView(workbench())
         return current.jobs_view
+
+    def _do_pipeline(self, command_args: str) -> Any:
+        from paimon_nb.notebook.widgets.pipeline import PipelineView
+
+        if len(split_arguments(command_args)) > 1:
+            raise UsageError("%paimon pipeline [TABLE]: the pipelines of the catalog, with this table selected")
+        return PipelineView(workbench(), command_args)
 
     def _do_create(self, command_args: str) -> Any:
         from paimon_nb.notebook.widgets.create import CreateForm

@@ -1,3 +1,16 @@
+// The input rows of a row of a materialized table, with buttons that follow those of materialized inputs.
+function showOrigin(host, origin, report) {
+  host.replaceChildren();
+  if (!origin) return;
+  if (origin.reason) html(host, "div", { class: "facts" }, "input rows are not known: " + origin.reason);
+  for (const input of origin.inputs) {
+    html(host, "h4", { class: "verdict" }, input.title);
+    drawRows(html(host, "div"), input);
+    const bar = html(host, "div", { class: "bar" });
+    for (const [label, source] of input.follow) button(bar, label, async () => { report(await intoCell(source, true)); });
+  }
+}
+
 export default {
   render({ model, el: host }) {
     host.classList.add("pnb");
@@ -19,7 +32,7 @@ export default {
     const summary = html(steps, "output", { "aria-live": "polite" });
     slider.addEventListener("input", () => go(Number(slider.value)));
     const drawing = html(host, "div"), line = html(host, "div", { class: "facts", "aria-live": "polite" });
-    const sql = html(host, "div", { class: "more" });
+    const origin = html(host, "div"), sql = html(host, "div", { class: "more" });
     const draw = () => {
       const view = model.get("view"), at = model.get("step");
       for (const [k, i] of Object.entries(inputs)) if (document.activeElement !== i) i.value = view.key[k];
@@ -34,6 +47,7 @@ export default {
       steps.style.display = view.steps ? "" : "none";
       svgInto(drawing, view.svg, (facts) => { line.textContent = facts; });
       line.textContent = "Hover over a level, or press Tab, for file and snapshot";
+      showOrigin(origin, view.origin, (text) => { line.textContent = text; });
       sql.replaceChildren();
       if (view.sql) html(sql, "code", {}, view.sql);
     };

@@ -10,6 +10,7 @@ from paimon_nb.base.errors import PaimonError
 from paimon_nb.base.sql_quoting import text_literal
 from paimon_nb.notebook.grid.texts import value_text
 from paimon_nb.notebook.key_values import InvalidKeyValue, key_value
+from paimon_nb.notebook.origin_model import Origin, origin_of
 from paimon_nb.notebook.reports import why_report
 from paimon_nb.notebook.why_svg import why_svg
 from paimon_nb.notebook.widgets.base import DrawnPanel, report_errors, script
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from paimon_nb.table.tables.inspect import RowHistory
     from paimon_nb.table.tables.table import Table
+    from paimon_nb.workbench import Workbench
 
 
 class WhyView(DrawnPanel):
@@ -26,6 +28,7 @@ class WhyView(DrawnPanel):
 
     Args:
         key: all primary key columns.
+        workbench: where the inputs of a materialized table are read; None: they are not shown.
 
     Raises:
         UnsupportedOperation: no primary key, or a key column is missing.
@@ -35,9 +38,10 @@ class WhyView(DrawnPanel):
     step = traitlets.Int(0).tag(sync=True)
     """Number of versions merged."""
 
-    def __init__(self, table: Table, key: Mapping[str, Any]) -> None:
-        self._table = table
+    def __init__(self, table: Table, key: Mapping[str, Any], workbench: Workbench | None = None) -> None:
+        self._table, self._workbench = table, workbench
         self.answer: RowHistory = table.why(**key)
+        self.origin = self._origin()
         super().__init__(step=len(self.answer.versions))
         self.view = self._view_data()
         self.observe(self._on_step_change, "step")
@@ -46,8 +50,13 @@ class WhyView(DrawnPanel):
         """Show another key, or reload the same one. Raises TableReplaced."""
         self._table = self._table.refresh()
         self.answer = self._table.why(**key)
+        self.origin = self._origin()
         self.step = len(self.answer.versions)
         self.view = self._view_data()
+
+    def _origin(self) -> Origin | None:
+        """The input rows that made the row of a materialized table."""
+        return None if self._workbench is None else origin_of(self._workbench, self._table, self.answer.key)
 
     @report_errors
     def _on_step_change(self, _: Any) -> None:
@@ -61,6 +70,7 @@ class WhyView(DrawnPanel):
         return {
             **self.draw_pictures(), "rule": self.answer.rule, "summary": self.step_text(), "steps": len(self.answer.versions),
             "key": dict(key) if key is not None else {k: v or "" for k, v in values.items()}, "error": error, "sql": self.sql,
+            "origin": None if self.origin is None else self.origin.view(),
         }  # fmt: skip
 
     def step_text(self) -> str:
@@ -111,7 +121,7 @@ class WhyView(DrawnPanel):
         return f'wb.table("{self._table.name}").why(**{dict(self.answer.key)!r})'
 
     def still_text(self) -> str:
-        return str(self.answer)
+        return str(self.answer) if self.origin is None else f"{self.answer}\n{self.origin.text()}"
 
     def still_svg(self) -> str:
         return why_svg(self.answer)

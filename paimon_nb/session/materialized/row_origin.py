@@ -1,0 +1,246 @@
+"""The input rows that made a row of a materialized table: its query, with the row's key pushed into its WHERE.
+
+It follows filters, projections, GROUP BY, joins and UNION. A subquery in FROM is followed to its own rows.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from paimon_nb.base.errors import UnsupportedOperation
+from paimon_nb.base.identifier import quote
+from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.base.sql_quoting import text_literal
+from paimon_nb.session.materialized.definition import definition_of, is_materialized
+from paimon_nb.session.materialized.definition_query import parsed_definition
+from paimon_nb.session.materialized.positions import content_of
+from paimon_nb.session.materialized.result_rows import PreparedQuery, prepare, rows_at
+from paimon_nb.sql import parse
+from paimon_nb.statements import Query
+from paimon_nb.syntax.tree import Alias, Bracketed, Column, DerivedTable, NestedJoin, Select, SetOperation, Star, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import pyarrow as pa
+
+    from paimon_nb.session.core.session import ResolvedTable, Session
+    from paimon_nb.syntax.tree import Node, QueryTree
+
+MAX_ROWS = 100
+"""Rows of an input that are returned."""
+
+
+@dataclass(frozen=True, slots=True)
+class InputRows:
+    """Rows of one input."""
+
+    table: str
+    """Its name as the query writes it, or the alias of a subquery."""
+    parts: tuple[str, ...]
+    """Catalog, database and table; () for a subquery."""
+    rows: pa.Table
+    is_complete: bool
+    """False: there are more than `MAX_ROWS`."""
+    sql: str
+    """The query whose rows these are."""
+    key: tuple[str, ...] = ()
+    """The primary key of a materialized input: its rows can be followed further."""
+
+
+def is_followed(options: Mapping[str, str]) -> bool:
+    """Whether rows of a table with these options come from a query."""
+    return is_materialized(options)
+
+
+def origin_of_row(session: Session, target: ResolvedTable, key: Mapping[str, Any]) -> list[InputRows]:
+    """The rows of each input that made the row with this key, at the snapshots of the last refresh.
+
+    Args:
+        key: values by column of the materialized table.
+
+    Raises:
+        UnsupportedOperation: the query cannot be followed; the message says why.
+    """
+    table = target.catalog.table(target.name)
+    definition = definition_of(table.schema.options, target.name)
+    prepared = prepare(session, definition, target)
+    query, text = parsed_definition(prepared.session, definition, target.catalog.name)
+    if query.tree is None:
+        raise UnsupportedOperation("the structure of the query is not known", hint=definition.query)
+    content = content_of(table.store)
+    found: list[InputRows] = []
+    for branch in _branches(query.tree, table.schema.names, (), text):
+        for source, sql in branch.queries(text, key):
+            inner = _query(sql)
+            made = PreparedQuery(prepared.session, inner, sql, prepared.inputs, prepared.own_catalog)
+            known = {k: v for k, v in (content.positions if content else {}).items() if v[0]}
+            rows, _ = rows_at(session, _with_inputs_of(made), known or None)
+            found.append(_input_rows(prepared, source, rows, sql))
+    return found
+
+
+def _query(sql: str) -> Query:
+    [query] = parse(sql)
+    assert isinstance(query, Query)
+    return query
+
+
+def _with_inputs_of(prepared: PreparedQuery) -> PreparedQuery:
+    from paimon_nb.session.materialized.definition_query import inputs_of
+
+    inputs = tuple(inputs_of(prepared.session, prepared.query))
+    return PreparedQuery(prepared.session, prepared.query, prepared.text, inputs, prepared.own_catalog)
+
+
+def _input_rows(prepared: PreparedQuery, source: Node, rows: pa.Table, sql: str) -> InputRows:
+    name = str(getattr(source, "alias", None) or getattr(source, "name", ""))
+    parts: tuple[str, ...] = ()
+    key: tuple[str, ...] = ()
+    if isinstance(source, Table) and source.number is not None:
+        found = prepared.session.find(prepared.query.tables[source.number].parts)
+        parts = (found.catalog.name, found.name.database, found.name.object)
+        name = found.name.text
+        stored = found.catalog.table(found.name)
+        key = stored.primary_keys if is_materialized(stored.schema.options) else ()
+    return InputRows(name, parts, rows.slice(0, MAX_ROWS), rows.num_rows <= MAX_ROWS, sql, key)
+
+
+@dataclass(frozen=True, slots=True)
+class _Branch:
+    """A SELECT, and the expression of each column of the result over its sources."""
+
+    select: Select
+    expressions: Mapping[str, str]
+    """Column of the materialized table, in lower case -> SQL."""
+    common: str
+    """The WITH clause before it, or ''."""
+
+    def queries(self, text: str, key: Mapping[str, Any]) -> Iterator[tuple[Node, str]]:
+        """For each source the query of its rows."""
+        select = self.select
+        if select.source is None:
+            return
+        conditions = [f"{self._expression(name)} = {_literal(value)}" for name, value in key.items()]
+        if select.where is not None:
+            conditions.insert(0, f"({text[select.where.span.start : select.where.span.stop]})")
+        stop = max(select.source.span.stop, *(j.span.stop for j in select.joins), 0)
+        sources = list(_sources(select))
+        distinct = "DISTINCT " if len(sources) > 1 else ""
+        for source in sources:
+            star = f"{quote(_qualifier(source))}.*" if len(sources) > 1 else "*"
+            yield (
+                source,
+                (
+                    f"{self.common}SELECT {distinct}{star} FROM {text[select.source.span.start : stop]} "
+                    f"WHERE {' AND '.join(conditions)} LIMIT {MAX_ROWS + 1}"
+                ),
+            )
+
+    def _expression(self, name: str) -> str:
+        found = self.expressions.get(name.lower())
+        if found is None:
+            raise UnsupportedOperation(
+                f"column {name!r} of the query cannot be followed", hint="give it a plain name in the SELECT list"
+            )
+        return f"({found})"
+
+
+def _branches(tree: QueryTree, names: Sequence[str], common: Sequence[str], text: str) -> Iterator[_Branch]:
+    """The SELECTs whose rows make the result. `names`: the result's columns, by position."""
+    own = [text[c.span.start : c.span.stop] for c in tree.common]
+    items = [*common, *own]
+    match tree:
+        case Bracketed():
+            yield from _branches(tree.query, names, items, text)
+        case SetOperation(op="UNION"):
+            yield from _branches(tree.left, names, items, text)
+            yield from _branches(tree.right, names, items, text)
+        case Select():
+            inner = _only_renames(tree)
+            if inner is not None:
+                yield from _branches(inner.query, inner.columns or names, items, text)
+                return
+            _check_plain(tree)
+            head = f"WITH {', '.join(items)} " if items else ""
+            yield _Branch(tree, _expressions(tree, names, text), head)
+        case _:
+            raise UnsupportedOperation(
+                f"rows of {getattr(tree, 'op', 'VALUES')} cannot be followed to its inputs",
+                hint="look at the inputs themselves",
+            )
+
+
+def _only_renames(tree: Select) -> DerivedTable | None:
+    """The query inside `SELECT * FROM (query) AS v (names)`; None: another query."""
+    plain = not tree.joins and tree.where is None and tree.group is None and not tree.distinct
+    if plain and len(tree.items) == 1 and isinstance(tree.items[0], Star) and isinstance(tree.source, DerivedTable):
+        return tree.source
+    return None
+
+
+def _check_plain(tree: Select) -> None:
+    if tree.lateral_views or tree.tail.has_other:
+        raise UnsupportedOperation(
+            "rows of LATERAL VIEW and WINDOW clauses cannot be followed", hint="look at the inputs"
+        )
+
+
+def _expressions(tree: Select, names: Sequence[str], text: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    stars = any(isinstance(item, Star) for item in tree.items)
+    if stars:
+        found |= {n.lower(): quote(n) for n in names}
+    for at, item in enumerate(tree.items):
+        if isinstance(item, Star):
+            continue
+        expression = item.expression if isinstance(item, Alias) else item
+        own = item.name if isinstance(item, Alias) else item.parts[-1] if isinstance(item, Column) else ""
+        sql = text[expression.span.start : expression.span.stop]
+        found[own.lower()] = sql
+        if not stars and at < len(names) and own.lower() not in {n.lower() for n in names}:
+            found[names[at].lower()] = sql
+    return found
+
+
+def _sources(select: Select) -> Iterator[Node]:
+    def of(node: Node | None) -> Iterator[Node]:
+        if isinstance(node, NestedJoin):
+            yield from of(node.source)
+            for join in node.joins:
+                yield from of(join.source)
+        elif isinstance(node, Table | DerivedTable):
+            yield node
+        elif node is not None:
+            raise UnsupportedOperation("rows of a function in FROM cannot be followed", hint="look at the inputs")
+
+    yield from of(select.source)
+    for join in select.joins:
+        if join.kind not in ("SEMI", "ANTI"):
+            yield from of(join.source)
+
+
+def _qualifier(source: Node) -> str:
+    return source.qualifier if isinstance(source, Table) else str(getattr(source, "alias", "") or "")
+
+
+def _literal(value: Any) -> str:
+    """A value as SQL."""
+    import datetime as dt
+    from decimal import Decimal
+
+    match value:
+        case None:
+            return "NULL"
+        case bool():
+            return str(value).upper()
+        case int():
+            return str(value)
+        case Decimal():
+            return f"CAST('{value}' AS DECIMAL(38, {max(0, -int(value.as_tuple().exponent))}))"
+        case dt.datetime():
+            return f"TIMESTAMP '{value.replace(tzinfo=None).isoformat(sep=' ')}'"
+        case dt.date():
+            return f"DATE '{value.isoformat()}'"
+        case _:
+            return text_literal(str(value))
