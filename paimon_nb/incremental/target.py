@@ -16,6 +16,7 @@ from paimon_nb.options import table as opt
 from paimon_nb.session.query.local.values import embedded_engine_type, engine_type, quote_name
 from paimon_nb.table.read.predicate.model import And, In
 from paimon_nb.table.read.split.snapshot_diff import rows_as_text
+from paimon_nb.table.write import TableWrite
 from paimon_nb.table.write.row_changes import ChangedRows, change_rows
 
 if TYPE_CHECKING:
@@ -159,7 +160,7 @@ def write_change(
     meta: dict[str, Any] = {"properties": properties, "check": check, "ignore_empty": False}
     if not table.primary_keys and change.removed.num_rows:
         return _replace_rows(table, change, user, meta)
-    with table.write() as writing:
+    with TableWrite(table.store) as writing:  # `table.write()` refuses materialized tables
         count = 0
         for rows, kind in (
             _rows_with_kinds(table, change, before, is_unique) if table.primary_keys else [(change.added, None)]

@@ -36,6 +36,7 @@ export default {
         }
         drawRows(html(details, "div"), { columns: ["fact", "value"], rows: shown.facts, note: "" });
         if (shown.columns.length) drawRows(html(details, "div"), { columns: ["column", "expression", "made from"], rows: shown.columns, note: "" });
+        if (shown.plan) html(details, "pre", { class: "facts" }, shown.plan);
         if (shown.query) html(html(details, "div", { class: "more" }), "code", {}, shown.query);
       });
     };

@@ -97,6 +97,7 @@ def _details(node: PipelineNode | None) -> dict[str, Any]:
         "facts": [list(f) for f in node.facts],
         "columns": [[c.name, c.text or "selected", ", ".join(c.origins) or "no column"] for c in node.columns],
         "query": node.query,
+        "plan": node.plan,
         "commands": _commands(node),
         "refreshes": node.kind == MATERIALIZED,
     }

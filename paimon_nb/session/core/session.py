@@ -109,6 +109,8 @@ class Session:
         self._spark_before: dict[str, str | None] = {}
         """Spark settings that SET changed, with their previous values."""
         self._spark: SparkSession | None = None
+        self.copied_from: Session | None = None
+        """The session whose Spark this one uses, see `materialized/definition_query.py`."""
         self._settings_at_open: dict[str, CatalogSettings] = {
             catalog.name: catalog_settings(self.spark_setting, catalog.name)
         }
@@ -124,7 +126,9 @@ class Session:
 
     @property
     def spark(self) -> SparkSession:
-        """The plain SparkSession, started at first use."""
+        """The plain SparkSession, started at first use; that of the session that this one is a copy of, if there is one."""
+        if self._spark is None and self.copied_from is not None:
+            self._spark = self.copied_from.spark
         if self._spark is None:
             from paimon_nb.spark.runtime.session import spark_session
 

@@ -17,6 +17,7 @@ from paimon_nb.base.errors import (
 from paimon_nb.base.identifier import quote
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.format.types import parse_type
+from paimon_nb.incremental import drop_state_tables
 from paimon_nb.options import table as opt
 from paimon_nb.options import validate_table_options
 from paimon_nb.options.materialized import DEFINITION_PREFIXES
@@ -30,17 +31,15 @@ from paimon_nb.session.materialized.definition import (
     mode_and_freshness,
 )
 from paimon_nb.session.materialized.definition_query import full_names
-from paimon_nb.session.materialized.positions import hash_of
+from paimon_nb.session.materialized.prepared_query import prepare
 from paimon_nb.session.materialized.refresh import (
-    REFRESHED,
     check_no_flink_job,
     count_text,
+    fill,
     materialized_definition,
     refresh,
-    store_result,
 )
 from paimon_nb.session.materialized.refresher import keep_fresh
-from paimon_nb.session.materialized.result_rows import prepare, rows_at
 from paimon_nb.session.query.new_table_schema import new_table_schema
 from paimon_nb.statements import (
     AddColumn,
@@ -52,13 +51,11 @@ from paimon_nb.statements import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import pyarrow as pa
-
     from paimon_nb.format.schema import TableSchema
     from paimon_nb.format.types import DataField
     from paimon_nb.session.core.session import ResolvedTable, Session
     from paimon_nb.session.core.statement_context import StatementContext
-    from paimon_nb.session.materialized.positions import Positions
+    from paimon_nb.session.materialized.prepared_query import PreparedQuery
     from paimon_nb.statements import (
         Change,
         CreateMaterializedTable,
@@ -93,17 +90,20 @@ def create(context: StatementContext, statement: CreateMaterializedTable) -> Res
     query = _renamed(full_names(session, made.query, context.text), made)
     mode, freshness = mode_and_freshness(made.refresh_mode, made.freshness, session.settings)
     definition = Definition(query, session.dialect, freshness, made.refresh_mode or AUTOMATIC, mode)
-    rows, fields, positions = _compute(session, definition, target)
-    schema = _schema(made, definition, fields)
+    prepared = _checked_query(session, definition, target)
+    schema = _schema(made, definition, prepared.fields())
     warnings = [*validate_table_options(schema.options), *allow_data_files(target.catalog, made.definition.options)]
     with target.catalog.creating_table(target.name, schema, if_not_exists=made.if_not_exists) as created:
         if not created:
             return message_result(f"table {target.name} exists already")
-        table = target.catalog.table(target.name)
-        done = store_result(table, rows, positions, hash_of(query, definition.dialect), None)
+        try:
+            done = fill(prepared, target.catalog.table(target.name))
+        except BaseException:
+            drop_state_tables(target.catalog, target.name)
+            raise
     keep_fresh(session, target)
     return message_result(
-        f"materialized table {target.name} created: {count_text(done.written, 'row')}, freshness {freshness.amount} {freshness.unit.lower()}"
+        f"materialized table {target.name} created: {count_text(done.added, 'row')}, freshness {freshness.amount} {freshness.unit.lower()}"
         f"{'s' * (freshness.amount != 1)}, {mode.lower()}",
         notes=warnings, snapshots=[(target.name.text, s) for s in done.snapshots],
     )  # fmt: skip
@@ -177,15 +177,12 @@ def _renamed(query: str, statement: CreateMaterializedTable) -> str:
     return f"SELECT * FROM ({query}) AS `v` ({', '.join(map(quote, statement.columns))})"
 
 
-def _compute(
-    session: Session, definition: Definition, target: ResolvedTable
-) -> tuple[pa.Table, tuple[DataField, ...], Positions | None]:
+def _checked_query(session: Session, definition: Definition, target: ResolvedTable) -> PreparedQuery:
+    """The query. Raises UnsupportedOperation: the table would read itself."""
     prepared = prepare(session, definition, target)
     for one in prepared.inputs:
         _check_no_cycle(session, target, one.catalog, one.name.text, (one.name.database, one.name.table), ())
-    positions = prepared.newest_positions()
-    rows, fields = rows_at(session, prepared, positions)
-    return rows, fields, positions
+    return prepared
 
 
 def _check_no_cycle(
@@ -296,24 +293,21 @@ def change_query(
             f"materialized table {target.name} altered: {what}; {done}",
             snapshots=[(target.name.text, s) for s in done.snapshots],
         )
-    rows, fields, positions = _compute(session, new, target)
-    added = _added_columns(table, fields, statement)
+    prepared = _checked_query(session, new, target)
+    added = _added_columns(table, prepared.fields(), statement)
     before = {k: table.schema.options.get(k) for k in (*changed, *new.options())}
     target.catalog.alter_table(target.name, [*added, SetOptions({**new.options(), **changed})])
     try:
-        altered = target.catalog.table(target.name)
-        base = altered.store.snapshots.latest()
-        done = store_result(altered, rows, positions, hash_of(text, new.dialect), base)
+        done = fill(prepared, target.catalog.table(target.name))
     except BaseException:
         _undo_alter(target, before, added)
         raise
     keep_fresh(session, target)
     columns = f"; new columns {', '.join(c.path[0] for c in added)}" if added else ""
     return message_result(
-        f"materialized table {target.name} altered: rebuilt with the new query, {count_text(done.written, 'row')} written, "
-        f"{done.removed:,} removed{columns}" if done.what == REFRESHED else f"materialized table {target.name} altered; {done}",
+        f"materialized table {target.name} altered: {done}{columns}",
         snapshots=[(target.name.text, s) for s in done.snapshots],
-    )  # fmt: skip
+    )
 
 
 def _undo_alter(target: ResolvedTable, before: Mapping[str, str | None], added: Sequence[AddColumn]) -> None:

@@ -125,6 +125,7 @@ def _query(text: str) -> Query | None:
 def session_of_definition(session: Session, definition: Definition, table: ResolvedTable) -> Session:
     """A copy of the session in which the definition's query runs: nothing that only the user's session has can change it."""
     forked = copy.copy(session)
+    forked.copied_from = session
     forked.settings = {
         k: v for k, v in dict(session.settings).items() if k != _MODE and not k.startswith(("paimon.", "spark.paimon."))
     }

@@ -9,21 +9,24 @@ from paimon_nb.base.errors import PaimonError
 from paimon_nb.base.identifier import quote
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.redact import redact_text
+from paimon_nb.incremental import state_tables_of
+from paimon_nb.incremental.positions import last_refresh
 from paimon_nb.session.materialized.column_lineage import LineageReader
-from paimon_nb.session.materialized.positions import content_of, key_of, newest_change
-from paimon_nb.session.materialized.refresh import materialized_definition
+from paimon_nb.session.materialized.prepared_query import prepare
+from paimon_nb.session.materialized.refresh import materialized_definition, plan_for
 from paimon_nb.session.materialized.refresher import Name, Refresher, all_materialized, in_order, name_of, resolve
-from paimon_nb.session.materialized.result_rows import prepare
 from paimon_nb.sql import parse
 from paimon_nb.statements import Insert, Query
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from paimon_nb.format.snapshot import Snapshot
     from paimon_nb.session.core.jobs import StreamJob
     from paimon_nb.session.core.session import ResolvedTable, Session
     from paimon_nb.session.materialized.definition import Definition
-    from paimon_nb.session.materialized.result_rows import PreparedQuery
+    from paimon_nb.session.materialized.prepared_query import PreparedQuery
+    from paimon_nb.table.read.store import TableStore
     from paimon_nb.table.tables.table import Table
 
 TABLE, MATERIALIZED, JOB, SOURCE, SINK = "table", "materialized table", "job", "source", "sink"
@@ -77,6 +80,8 @@ class PipelineNode:
     columns: tuple[ColumnOrigin, ...] = ()
     query: str = ""
     """The definition, or the statement of a job."""
+    plan: str = ""
+    """How a refresh computes it, as EXPLAIN shows it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,25 +166,46 @@ def pipeline_of(session: Session) -> Pipeline:
     return Pipeline(tuple(sorted(graph.nodes.values(), key=lambda n: order[n.id])), tuple(graph.edges))
 
 
-def lags_of(session: Session, target: ResolvedTable, table: Table, prepared: PreparedQuery) -> tuple[Lag, ...]:
+def lags_of(session: Session, table: Table, prepared: PreparedQuery) -> tuple[Lag, ...]:
     """How far a materialized table is behind each input that has snapshots."""
-    content = content_of(table.store)
+    last = last_refresh(table, table.latest_snapshot())
+    positions = () if last is None or last.positions is None else last.positions.inputs
+    at = {p.table: (p.snapshot or 0, p.manifest) for p in positions}
     found = []
     for one in prepared.inputs:
         store = session.catalog_named(one.catalog).table(one.name).store
         if one.pinned or store.is_format_table:
             continue
-        newest = newest_change(store)
-        position = (
-            None if content is None else content.positions.get(key_of(one.name, one.catalog, target.catalog.name))
-        )
-        at: int | None = None if position is None else position[0]
-        if at and newest is not None and at == newest.id and position is not None and position[1] != newest.time_ms:
-            at = None  # another table of this name, or rolled back
-        if at is not None and newest is not None and at > newest.id:
-            at = None
-        found.append(Lag(one.name.text, at, 0 if newest is None else newest.id))
+        latest = store.snapshots.latest()
+        known = at.get(one.name.text)
+        snapshot = None if known is None or not _is_in(store, known[0], known[1]) else known[0]
+        newest = 0 if latest is None else _newest_with_rows(store, latest, snapshot or 0)
+        found.append(Lag(one.name.text, snapshot, newest))
     return tuple(found)
+
+
+def _is_in(store: TableStore, snapshot: int, manifest: str | None) -> bool:
+    """Whether a snapshot is still part of a table's history, or has expired; not after a rollback."""
+    if not snapshot:
+        return True
+    latest = store.snapshots.latest()
+    if latest is None or latest.id < snapshot:
+        return False
+    try:
+        return store.snapshots.get(snapshot).delta_manifest_list == manifest
+    except PaimonError:
+        return True
+
+
+def _newest_with_rows(store: TableStore, latest: Snapshot, at: int) -> int:
+    """The newest snapshot above `at` that changed rows; `at` if all later ones only compact."""
+    found = latest
+    while found.commit_kind in ("COMPACT", "ANALYZE") and found.id > max(at, 1):
+        try:
+            found = store.snapshots.get(found.id - 1)
+        except PaimonError:  # expired
+            break
+    return max(at, found.id)
 
 
 def _id(name: Name) -> str:
@@ -221,7 +247,7 @@ def _materialized_node(
     definition: Definition,
     prepared: PreparedQuery,
 ) -> PipelineNode:
-    lags, content = lags_of(session, target, table, prepared), content_of(table.store)
+    lags, last = lags_of(session, table, prepared), last_refresh(table, table.latest_snapshot())
     is_ours = isinstance(session.refresher, Refresher) and name_of(target) in session.refresher.tables
     by = definition.handler or ("this session" if is_ours else "no process that is known here")
     facts = [
@@ -232,9 +258,10 @@ def _materialized_node(
         ("mode", definition.mode.lower()),
         ("status", "suspended" if definition.is_suspended else "active"),
         ("refreshed by", by),
-        ("last refresh", "none" if content is None else utc_text(content.snapshot.time_ms)),
+        ("last refresh", "none" if last is None else utc_text(last.snapshot.time_ms)),
         *(("input", str(lag)) for lag in lags),
         *_facts_of_table(table),
+        *_facts_of_state(target),
     ]
     if definition.last_error is not None:
         facts.insert(0, ("last error", definition.last_error))
@@ -245,7 +272,15 @@ def _materialized_node(
         else "behind" if behind else "ok"
     )  # fmt: skip
     return PipelineNode(
-        node, MATERIALIZED, target.name.text, tuple(facts), state, lags, lineage_of(prepared), definition.query
+        node,
+        MATERIALIZED,
+        target.name.text,
+        tuple(facts),
+        state,
+        lags,
+        lineage_of(prepared),
+        definition.query,
+        plan_for(prepared, table.schema.names).explain(),
     )
 
 
@@ -272,6 +307,17 @@ def lineage_of(prepared: PreparedQuery) -> tuple[ColumnOrigin, ...]:
         ColumnOrigin(c.name, tuple(text_of(*o) for o in c.origins), " ".join(c.text.split()))
         for c in reader.query(tree)
     )
+
+
+def _facts_of_state(target: ResolvedTable) -> list[tuple[str, str]]:
+    """The state tables and how many rows they have."""
+    found = []
+    for name in state_tables_of(target.catalog, target.name):
+        latest = target.catalog.table(name).store.snapshots.latest()
+        found.append(
+            ("state", f"{name.text}: {0 if latest is None else latest.total_record_count or 0:,} physical rows")
+        )
+    return found
 
 
 def _tables_of_job(session: Session, job: StreamJob) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:

@@ -12,8 +12,8 @@ from paimon_nb.base.identifier import Identifier
 from paimon_nb.options.materialized import PREFIX
 from paimon_nb.session.core.session import ResolvedTable
 from paimon_nb.session.materialized.definition import definition_of, is_materialized
+from paimon_nb.session.materialized.prepared_query import prepare
 from paimon_nb.session.materialized.refresh import Refreshed, materialized_definition, refresh
-from paimon_nb.session.materialized.result_rows import prepare
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

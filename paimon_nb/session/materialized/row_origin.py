@@ -11,10 +11,10 @@ from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.identifier import quote
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.sql_quoting import text_literal
+from paimon_nb.incremental.positions import last_refresh
 from paimon_nb.session.materialized.definition import definition_of, is_materialized
 from paimon_nb.session.materialized.definition_query import parsed_definition
-from paimon_nb.session.materialized.positions import content_of
-from paimon_nb.session.materialized.result_rows import PreparedQuery, prepare, rows_at
+from paimon_nb.session.materialized.prepared_query import PreparedQuery, prepare
 from paimon_nb.sql import parse
 from paimon_nb.statements import Query
 from paimon_nb.syntax.tree import Alias, Bracketed, Column, DerivedTable, NestedJoin, Select, SetOperation, Star, Table
@@ -68,15 +68,14 @@ def origin_of_row(session: Session, target: ResolvedTable, key: Mapping[str, Any
     query, text = parsed_definition(prepared.session, definition, target.catalog.name)
     if query.tree is None:
         raise UnsupportedOperation("the structure of the query is not known", hint=definition.query)
-    content = content_of(table.store)
+    last = last_refresh(table, table.latest_snapshot())
+    positions = () if last is None or last.positions is None else last.positions.inputs
+    snapshots = {p.table: p.snapshot for p in positions if p.snapshot is not None}
     found: list[InputRows] = []
     for branch in _branches(query.tree, table.schema.names, (), text):
         for source, sql in branch.queries(text, key):
-            inner = _query(sql)
-            made = PreparedQuery(prepared.session, inner, sql, prepared.inputs, prepared.own_catalog)
-            known = {k: v for k, v in (content.positions if content else {}).items() if v[0]}
-            rows, _ = rows_at(session, _with_inputs_of(made), known or None)
-            found.append(_input_rows(prepared, source, rows, sql))
+            made = PreparedQuery(prepared.session, _query(sql), sql, prepared.inputs)
+            found.append(_input_rows(prepared, source, made.rows_at(snapshots), sql))
     return found
 
 
@@ -84,13 +83,6 @@ def _query(sql: str) -> Query:
     [query] = parse(sql)
     assert isinstance(query, Query)
     return query
-
-
-def _with_inputs_of(prepared: PreparedQuery) -> PreparedQuery:
-    from paimon_nb.session.materialized.definition_query import inputs_of
-
-    inputs = tuple(inputs_of(prepared.session, prepared.query))
-    return PreparedQuery(prepared.session, prepared.query, prepared.text, inputs, prepared.own_catalog)
 
 
 def _input_rows(prepared: PreparedQuery, source: Node, rows: pa.Table, sql: str) -> InputRows:

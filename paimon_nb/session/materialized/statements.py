@@ -13,6 +13,7 @@ from paimon_nb.base.identifier import quote
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.redact import redact_options
 from paimon_nb.base.sql_quoting import text_literal
+from paimon_nb.incremental import drop_state_tables
 from paimon_nb.options import table as opt
 from paimon_nb.options import validate_table_options
 from paimon_nb.options.materialized import DEFINITION_PREFIXES
@@ -33,7 +34,6 @@ from paimon_nb.session.materialized.refresh import (
     refresh,
 )
 from paimon_nb.session.materialized.refresher import keep_fresh
-from paimon_nb.session.query.partition_predicates import partition_values
 from paimon_nb.statements import (
     Refresh,
     RenameTable,
@@ -108,16 +108,14 @@ def _resume(altering: _Altering, _change: Change) -> Result:
 
 def _refresh(altering: _Altering, change: Change) -> Result:
     assert isinstance(change, Refresh)
-    partition = None
-    if change.partition:
-        unknown = [k for k in change.partition if k.lower() not in {p.lower() for p in altering.table.partition_keys}]
-        if unknown:
-            raise ColumnNotFound(
-                f"{altering.target.name} has no partition column {unknown[0]!r}",
-                hint=f"partition columns: {', '.join(altering.table.partition_keys) or 'none'}", column=unknown[0],
-            )  # fmt: skip
-        partition = partition_values(change.partition, altering.table.partition_keys)
-    done = refresh(altering.context.session, altering.target, partition=partition, full=change.full)
+    partition_keys = altering.table.partition_keys
+    unknown = [k for k in change.partition if k.lower() not in {p.lower() for p in partition_keys}]
+    if unknown:
+        raise ColumnNotFound(
+            f"{altering.target.name} has no partition column {unknown[0]!r}",
+            hint=f"partition columns: {', '.join(partition_keys) or 'none'}", column=unknown[0],
+        )  # fmt: skip
+    done = refresh(altering.context.session, altering.target, full=change.full)
     if not altering.definition.is_suspended:
         keep_fresh(altering.context.session, altering.target)
     return message_result(
@@ -169,6 +167,7 @@ def _rename(altering: _Altering, change: Change) -> Result:
     session = altering.context.session
     own = (altering.target.catalog.name, altering.target.name.database)
     new = session.find((*own[: 3 - len(change.new_name)], *change.new_name))
+    drop_state_tables(altering.target.catalog, altering.target.name)  # their names begin with that of the table
     altering.target.catalog.rename_table(altering.target.name, new.name)
     keep_fresh(session, new)
     return message_result(f"materialized table {altering.target.name} renamed to {new.name}")
@@ -207,6 +206,7 @@ def drop(context: StatementContext, statement: DropMaterializedTable) -> Result:
             f"{target.name} is a table, not a materialized table", hint=f"DROP TABLE {target.name}"
         )
     target.catalog.drop_table(target.name)
+    drop_state_tables(target.catalog, target.name)
     in_trash = target.catalog.keeps_dropped_tables
     notes = [f"in the trash; UNDROP TABLE {target.name} restores it"] if in_trash else []
     return message_result(f"materialized table {target.name} dropped", notes=notes)
