@@ -17,6 +17,7 @@ from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.types import DataField
 from paimon_nb.session.query.local.values import BIGINT, STRING
 from paimon_nb.table.read.predicate.model import And, Compare, In
+from paimon_nb.table.write.publish.changes import forget_last_commit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -286,4 +287,5 @@ def _write(state: State, user: str) -> None:
                     writing.write(part, [kind] * part.num_rows if kind != "+U" else None)
                     count += part.num_rows
         messages = writing.prepare_commit()
+    forget_last_commit(state.table.store)  # another process may have rolled back a refresh of this one that did not end
     state.table.commit(user).commit(messages, expected_rows=count)

@@ -108,21 +108,22 @@ class _Graph:
         return node
 
     def materialized(self, target: ResolvedTable) -> None:
-        node = _id(name_of(target))
+        node, definition = _id(name_of(target)), None
         try:
             table = target.catalog.table(target.name)
             definition = materialized_definition(table)
             prepared = prepare(self.session, definition, target)
-        except PaimonError as error:
-            self.nodes[node] = PipelineNode(
-                node, MATERIALIZED, target.name.text, (("error", error.one_line),), "failed"
-            )
-            return
-        reads = [(one.catalog, one.name.database, one.name.table) for one in prepared.inputs]
-        for name in reads:
-            self.edges[(self.table(name), node)] = None
+            for one in prepared.inputs:
+                self.edges[(self.table((one.catalog, one.name.database, one.name.table)), node)] = None
+            made = _materialized_node(node, self.session, target, table, definition, prepared)
+        except PaimonError as error:  # an input is gone, or the query cannot be read
+            facts = [("error", error.one_line)]
+            if definition is not None and definition.last_error is not None:
+                facts.append(("last error", definition.last_error))
+            query = "" if definition is None else definition.query
+            made = PipelineNode(node, MATERIALIZED, target.name.text, tuple(facts), "failed", query=query)
         self.nodes.pop(node, None)  # it may have been read before, as a table
-        self.nodes[node] = _materialized_node(node, self.session, target, table, definition, prepared)
+        self.nodes[node] = made
 
     def job(self, job: StreamJob) -> None:
         node = f"job {job.id}"

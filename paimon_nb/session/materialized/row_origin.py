@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.identifier import quote
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.base.sql_quoting import text_literal
+from paimon_nb.base.sql_quoting import spark_literal, text_literal
 from paimon_nb.incremental.positions import last_refresh
 from paimon_nb.session.materialized.definition import definition_of, is_materialized
 from paimon_nb.session.materialized.definition_query import parsed_definition
@@ -20,7 +20,7 @@ from paimon_nb.statements import Query
 from paimon_nb.syntax.tree import Alias, Bracketed, Column, DerivedTable, NestedJoin, Select, SetOperation, Star, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import pyarrow as pa
 
@@ -73,7 +73,9 @@ def origin_of_row(session: Session, target: ResolvedTable, key: Mapping[str, Any
     snapshots = {p.table: p.snapshot for p in positions if p.snapshot is not None}
     found: list[InputRows] = []
     for branch in _branches(query.tree, table.schema.names, (), text):
-        for source, sql in branch.queries(text, key):
+        for source, sql in branch.queries(
+            text, key, text_literal if prepared.session.flink_semantics else spark_literal
+        ):
             made = PreparedQuery(prepared.session, _query(sql), sql, prepared.inputs)
             found.append(_input_rows(prepared, source, made.rows_at(snapshots), sql))
     return found
@@ -108,12 +110,12 @@ class _Branch:
     common: str
     """The WITH clause before it, or ''."""
 
-    def queries(self, text: str, key: Mapping[str, Any]) -> Iterator[tuple[Node, str]]:
+    def queries(self, text: str, key: Mapping[str, Any], literal: Callable[[str], str]) -> Iterator[tuple[Node, str]]:
         """For each source the query of its rows."""
         select = self.select
         if select.source is None:
             return
-        conditions = [f"{self._expression(name)} = {_literal(value)}" for name, value in key.items()]
+        conditions = [f"{self._expression(name)} = {_literal(value, literal)}" for name, value in key.items()]
         if select.where is not None:
             conditions.insert(0, f"({text[select.where.span.start : select.where.span.stop]})")
         stop = max(select.source.span.stop, *(j.span.stop for j in select.joins), 0)
@@ -216,7 +218,7 @@ def _qualifier(source: Node) -> str:
     return source.qualifier if isinstance(source, Table) else str(getattr(source, "alias", "") or "")
 
 
-def _literal(value: Any) -> str:
+def _literal(value: Any, of_text: Callable[[str], str]) -> str:
     """A value as SQL."""
     import datetime as dt
     from decimal import Decimal
@@ -235,4 +237,4 @@ def _literal(value: Any) -> str:
         case dt.date():
             return f"DATE '{value.isoformat()}'"
         case _:
-            return text_literal(str(value))
+            return of_text(str(value))
