@@ -77,9 +77,9 @@ def _count_text(one: InputRows) -> str:
 
 def _input_view(one: InputRows) -> dict[str, Any]:
     columns, rows = _cells(one)
-    shown = f"; the first {ROWS}" if one.rows.num_rows > ROWS else ""
+    more = f"; the first {ROWS}" if one.rows.num_rows > ROWS else ""
     return {
-        "title": f"made from {_count_text(one)} of {one.table}{shown}",
+        "title": f"made from {_count_text(one)} of {one.table}{more}",
         "columns": columns, "rows": rows, "note": "", "sql": one.sql, "follow": _commands(one),
     }  # fmt: skip
 

@@ -28,17 +28,17 @@ def layers(pipeline: Pipeline) -> list[list[PipelineNode]]:
         before = [column[a] for a, b in pipeline.edges if b == node.id and a in column]
         column[node.id] = max(before, default=-1) + 1
     found: list[list[PipelineNode]] = [[] for _ in range(max(column.values(), default=-1) + 1)]
-    place: dict[str, float] = {}
+    rank: dict[str, float] = {}
     for at, members in enumerate(found):
         members += [n for n in pipeline.nodes if column[n.id] == at]
         if at:
-            members.sort(key=lambda n: _middle(n, pipeline, place))
-        place |= {n.id: float(i) for i, n in enumerate(members)}
+            members.sort(key=lambda n: _middle(n, pipeline, rank))
+        rank |= {n.id: float(i) for i, n in enumerate(members)}
     return found
 
 
-def _middle(node: PipelineNode, pipeline: Pipeline, place: Mapping[str, float]) -> float:
-    above = [place[a] for a, b in pipeline.edges if b == node.id and a in place]
+def _middle(node: PipelineNode, pipeline: Pipeline, rank: Mapping[str, float]) -> float:
+    above = [rank[a] for a, b in pipeline.edges if b == node.id and a in rank]
     return sum(above) / len(above) if above else 0.0
 
 
@@ -67,7 +67,7 @@ def pipeline_svg(pipeline: Pipeline, selected: str = "", width: int = WIDTH) -> 
     parts = [open_svg(height, f"pipeline of {len(pipeline.nodes)} parts", whole), *_legend(pipeline)]
     for source, target in pipeline.edges:
         if source in spots and target in spots:
-            parts.append(_line(spots[source], spots[target], box, chosen_line=selected in (source, target)))
+            parts.append(_line(spots[source], spots[target], box, is_selected=selected in (source, target)))
     parts += [
         part for node in pipeline.nodes for part in _box(node, *spots[node.id], box, is_selected=node.id == selected)
     ]
@@ -83,10 +83,10 @@ def _legend(pipeline: Pipeline) -> list[str]:
     return out
 
 
-def _line(a: tuple[float, float], b: tuple[float, float], box: int, *, chosen_line: bool) -> str:
+def _line(a: tuple[float, float], b: tuple[float, float], box: int, *, is_selected: bool) -> str:
     x0, y0, x1, y1 = a[0] + box, a[1] + _HEIGHT / 2, b[0], b[1] + _HEIGHT / 2
     middle = (x0 + x1) / 2
-    weight = 'stroke-width="2.2" stroke-opacity=".85"' if chosen_line else 'stroke-width="1.4" stroke-opacity=".45"'
+    weight = 'stroke-width="2.2" stroke-opacity=".85"' if is_selected else 'stroke-width="1.4" stroke-opacity=".45"'
     path = f"M{x0:.1f} {y0:.1f}C{middle:.1f} {y0:.1f} {middle:.1f} {y1:.1f} {x1 - 7:.1f} {y1:.1f}"
     head = f"M{x1 - 8:.1f} {y1 - 4:.1f}L{x1 - 1:.1f} {y1:.1f}L{x1 - 8:.1f} {y1 + 4:.1f}"
     return f'<path d="{path}" fill="none" stroke="currentColor" {weight}/><path d="{head}" fill="none" stroke="currentColor" {weight}/>'

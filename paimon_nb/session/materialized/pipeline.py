@@ -249,8 +249,8 @@ def _materialized_node(
     prepared: PreparedQuery,
 ) -> PipelineNode:
     lags, last = lags_of(session, table, prepared), last_refresh(table, table.latest_snapshot())
-    is_ours = isinstance(session.refresher, Refresher) and name_of(target) in session.refresher.tables
-    by = definition.handler or ("this session" if is_ours else "no process that is known here")
+    is_in_session = isinstance(session.refresher, Refresher) and name_of(target) in session.refresher.tables
+    by = definition.handler or ("this session" if is_in_session else "no process that is known here")
     facts = [
         (
             "freshness",
