@@ -14,7 +14,7 @@ from paimon_nb.base.identifier import check_name
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.column_directives import column_of_directive, without_directive_options
 from paimon_nb.catalog.type_promotion import may_change_type
-from paimon_nb.format.schema import FORMAT_TABLE, TableSchema, fields_with_keys, with_new_ids
+from paimon_nb.format.schema import FORMAT_TABLE, TableSchema, fields_with_keys, has_nullable_keys, with_new_ids
 from paimon_nb.format.types import Array, DataField, DataType, Map, Multiset, Row, Vector, is_blob_type, parse_type
 from paimon_nb.options import TABLE_OPTIONS, TableOptions, parse_names
 from paimon_nb.statements.ddl import (
@@ -80,6 +80,8 @@ class _Draft:
         return self.highest
 
     def finish(self, now_ms: int) -> TableSchema:
+        if has_nullable_keys(self.options) != has_nullable_keys(self.old.options):
+            self.fields = fields_with_keys(self.fields, self.partition_keys, self.primary_keys, self.options)
         changed = replace(
             self.old,
             fields=tuple(self.fields),
@@ -348,7 +350,8 @@ def _alter_column(draft: _Draft, change: AlterColumn) -> None:
     is_partition_key, is_primary_key = draft.key_columns(change.path)
     options = TableOptions(draft.options)
     if is_primary_key and change.type is not None:
-        change = replace(change, nullable=False)  # a key is NOT NULL, also where its type is written without it
+        # A key keeps being NOT NULL, or nullable, also where its type is written without it.
+        change = replace(change, nullable=has_nullable_keys(draft.options))
 
     def change_column(siblings: list[DataField], index: int) -> None:
         field = siblings[index]
@@ -509,7 +512,7 @@ def _set_keys(draft: _Draft, key: str, value: str) -> None:
         draft.primary_keys = list(new_keys)
     else:
         draft.partition_keys = new_keys
-    draft.fields = fields_with_keys(draft.fields, draft.partition_keys, draft.primary_keys)
+    draft.fields = fields_with_keys(draft.fields, draft.partition_keys, draft.primary_keys, draft.options)
 
 
 def _reset_options(draft: _Draft, change: ResetOptions) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import InvalidName, UnsupportedOperation
 from paimon_nb.base.identifier import MAIN_BRANCH, Identifier, check_name
 from paimon_nb.catalog.api import SYSTEM_DATABASE, Catalog
 from paimon_nb.catalog.column_directives import with_column_directives
+from paimon_nb.format.schema import fields_with_keys
 from paimon_nb.options import without_prefix
 from paimon_nb.options.catalog import DISABLE_CREATE_TABLE_IN_DEFAULT_DB
 
@@ -59,6 +61,8 @@ class NewTableRules:
         missing = {k: v for k, v in self._table_defaults.items() if k not in schema.options}
         if missing:
             schema = schema.with_options({**schema.options, **missing})
+            fields = fields_with_keys(schema.fields, schema.partition_keys, schema.primary_keys, schema.options)
+            schema = replace(schema, fields=tuple(fields))
         schema = with_hive_names(with_column_directives(schema))
         check_schema(schema)
         check_new_table_options(schema)

@@ -63,6 +63,12 @@ def check_schema(schema: TableSchema) -> None:
         _check_aggregated_types(schema, MergeSpec.of(schema, options))
     else:
         _check_append_only(options)
+        if options.get(opt.PRIMARY_KEY_NULLABLE):
+            _refuse_option(
+                opt.PRIMARY_KEY_NULLABLE.key,
+                "it can only be enabled for a table with primary keys",
+                "declare the key: PRIMARY KEY (...) NOT ENFORCED, or 'primary-key' = '...'",
+            )
     _check_time_columns(schema, options)
     _check_row_tracking(schema, options)
     check_manifest_sort(schema, options)

@@ -105,7 +105,6 @@ UNSUPPORTED: Mapping[str, Unsupported] = {
     "pk-full-text.index.columns": Unsupported("2.0", (COMPACT,), _KEY_INDEX, hint=_KEY_INDEX_HINT),
     "pk-multivalue.index.columns": Unsupported("2.1", (COMPACT,), _KEY_INDEX, hint=_KEY_INDEX_HINT),
     "pk-vector.index.columns": Unsupported("2.0", (COMPACT,), _KEY_INDEX, hint=_KEY_INDEX_HINT),
-    "primary-key.nullable": Unsupported("2.1", (WRITE, COMPACT), "rows with NULL in the primary key cannot be written"),
     "query-auth.enabled": Unsupported(
         "1.4", (READ,), "the catalog's row filters and column masks would not be applied"
     ),

@@ -274,7 +274,7 @@ def test_null_in_a_primary_key_is_read_as_it_was_written(shared):
         "id IS NOT NULL": [0, 1, 2],
         "id > 1": [0, 2],
     }
-    with pytest.raises(paimon_nb.UnsupportedFormat, match=r"primary-key\.nullable"):
-        t.append(pa.table({"id": pa.array([1], pa.int32())}))
-    with pytest.raises(paimon_nb.UnsupportedFormat, match=r"primary-key\.nullable"):
-        t.compact()
+    t.append(pa.Table.from_pylist([{"id": i, "b": 9, "c": "x"} for i in (None, 7)], schema=EVOLVED))
+    t.compact()
+    now = peers.read("pypaimon", name, ["id", "b"]).to_pylist()
+    assert {r["id"]: r["b"] for r in now} == {None: 9, 1: 1, 5: 0, 7: 9}

@@ -27,7 +27,7 @@ ASKING = {
     "batch-scan-mode": "compact", "commit.callbacks": "org.example.Call", "metadata.iceberg.storage": "some-later-catalog",
     "partition.mark-done-action.custom.class": "org.example.Call", "partition.timestamp-format.strict": "true",
     "pk-bitmap.index.columns": "v", "pk-btree.index.columns": "v", "pk-clustering-override": "true", "pk-full-text.index.columns": "v",
-    "pk-multivalue.index.columns": "v", "pk-vector.index.columns": "v", "primary-key.nullable": "true",
+    "pk-multivalue.index.columns": "v", "pk-vector.index.columns": "v",
     "query-auth.enabled": "true", "sequence.snapshot-ordering": "true", "stream-scan-mode": "file-monitor",
     "tag.callbacks": "org.example.Call", "type": "object-table",
 }  # fmt: skip

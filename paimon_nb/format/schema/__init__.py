@@ -6,6 +6,7 @@ from paimon_nb.format.schema.table_schema import (
     TableSchema,
     create_schema,
     fields_with_keys,
+    has_nullable_keys,
     hidden_schema_directory,
     new_schema_directory,
     readable_fields,
@@ -26,4 +27,5 @@ __all__ = [
     "schema_directory",
     "with_new_ids",
     "fields_with_keys",
+    "has_nullable_keys",
 ]

@@ -213,9 +213,12 @@ ColumnSpec = DataField | tuple[str, "str | DataType", "str | None", "str | None"
 
 
 def fields_with_keys(
-    fields: Sequence[DataField], partition_keys: Sequence[str], primary_keys: Sequence[str]
+    fields: Sequence[DataField],
+    partition_keys: Sequence[str],
+    primary_keys: Sequence[str],
+    options: Mapping[str, str] | None = None,
 ) -> list[DataField]:
-    """The columns of a table with these keys; primary key columns become NOT NULL.
+    """The columns of a table with these keys; those of the primary key become NOT NULL, or nullable with `primary-key.nullable`.
 
     Raises: SchemaMismatch, ColumnNotFound: invalid keys.
     """
@@ -246,7 +249,13 @@ def fields_with_keys(
             "the primary key has only partition columns: every partition would contain one row",
             hint="add a column to the primary key",
         )
-    return [replace(f, type=f.type.with_nullable(False)) if f.name in primary_keys else f for f in fields]
+    nullable = has_nullable_keys(options or {})
+    return [replace(f, type=f.type.with_nullable(nullable)) if f.name in primary_keys else f for f in fields]
+
+
+def has_nullable_keys(options: Mapping[str, str]) -> bool:
+    """Whether the options of a table let its primary key have NULLs."""
+    return options.get("primary-key.nullable", "false").strip().lower() == "true"
 
 
 def create_schema(
@@ -280,7 +289,7 @@ def create_schema(
     doubled = next((n for n in names if names.count(n) > 1), None)
     if doubled is not None:
         raise SchemaMismatch(f"column {doubled!r} is defined twice", hint="rename one of them", column=doubled)
-    fields = fields_with_keys(fields, partition_keys, primary_keys)
+    fields = fields_with_keys(fields, partition_keys, primary_keys, options)
     return TableSchema(
         0,
         tuple(fields),

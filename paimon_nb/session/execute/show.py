@@ -18,6 +18,7 @@ from paimon_nb.base.registry import did_you_mean
 from paimon_nb.base.sql_quoting import text_literal
 from paimon_nb.catalog.api import SYSTEM_DATABASE
 from paimon_nb.format.row import partition_names
+from paimon_nb.format.schema import has_nullable_keys
 from paimon_nb.options import table as opt
 from paimon_nb.options.materialized import MATERIALIZED_TABLE
 from paimon_nb.session.core.result import Result, rows_result
@@ -116,7 +117,7 @@ def _show_views(context: StatementContext, statement: Show) -> Result:
 def _show_columns(context: StatementContext, statement: Show) -> Result:
     schema = context.session.table(statement.name).schema
     if context.session.flink_semantics:
-        all_columns = flink_show.describe_columns(schema.fields, schema.primary_keys, schema.options)
+        all_columns = flink_show.describe_columns(schema.fields, _flink_keys(schema), schema.options)
         assert all_columns.arrow is not None
         found = all_columns.arrow.column("name").to_pylist()
         matching = set(_matching_names(found, statement))
@@ -407,7 +408,7 @@ def describe(context: StatementContext, statement: Describe) -> Result:
         table.schema.field(statement.column)  # raises with a did-you-mean
     if session.flink_semantics and not statement.extended:
         return flink_show.describe_columns(
-            table.schema.fields, table.primary_keys, table.schema.options, statement.column
+            table.schema.fields, _flink_keys(table.schema), table.schema.options, statement.column
         )
     if session.answers_like_spark and statement.column is None:
         if not statement.extended:
@@ -516,13 +517,23 @@ def show_create(context: StatementContext, statement: ShowCreate) -> Result:
     if session.flink_semantics:
         schema = table.schema
         text = flink_show.flink_create_table_text(
-            full_name, schema.fields, schema.options, redact_options(schema.options), primary_keys=schema.primary_keys,
+            full_name, schema.fields, schema.options, _flink_options(schema), primary_keys=_flink_keys(schema),
             partition_keys=schema.partition_keys, comment=schema.comment,
         )  # fmt: skip
         return rows_result({"result": [text]})
     if session.answers_like_spark:
         return rows_result({"createtab_stmt": [spark_show.spark_create_table_text(found.catalog.name, table)]})
     return rows_result({"createtab_stmt": [create_table_text(table.schema, table.name.quoted())]})
+
+
+def _flink_keys(schema: TableSchema) -> tuple[str, ...]:
+    """The primary key that Flink knows: its columns are NOT NULL there, so that a nullable one is an option only."""
+    return () if has_nullable_keys(schema.options) else schema.primary_keys
+
+
+def _flink_options(schema: TableSchema) -> dict[str, str]:
+    keys = {"primary-key": ",".join(schema.primary_keys)} if has_nullable_keys(schema.options) else {}
+    return {**redact_options(schema.options), **keys}
 
 
 def _create_text_without_secrets(text: str, options: Mapping[str, str]) -> str:

@@ -49,7 +49,8 @@ def with_postponed_rows(spark: SparkSession, table: Table, waiting: pa.Table) ->
     assert latest.rows is not None
     merged = to_dataframe(spark, plan_table_scan(table, zone=session_zone(spark)))
     touched = from_arrow(spark, changes.select(table.primary_keys), keys)
-    others = merged.join(touched, list(table.primary_keys), "left_anti").select(*map(quote, table.schema.names))
+    same = [merged[quote(k)].eqNullSafe(touched[quote(k)]) for k in table.primary_keys]  # a key may be nullable
+    others = merged.join(touched, same, "left_anti").select(*map(quote, table.schema.names))
     return others.unionAll(from_arrow(spark, latest.rows, table.schema.fields))
 
 

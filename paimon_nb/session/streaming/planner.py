@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.format.schema import has_nullable_keys
 from paimon_nb.options.read import SCAN_BOUNDED
 from paimon_nb.options.table import CONSUMER_IGNORE_PROGRESS, SCAN_MODE, SCAN_SNAPSHOT_ID, SCAN_TIMESTAMP_MILLIS
 from paimon_nb.session.query.hints import check_consumer, check_stream_of_files
@@ -244,6 +245,8 @@ def plan_stream(session: Session, query: Query, text: str, *, merges: bool = Fal
     inputs = tuple(inputs_of(session, query, text))
     for stream_input in inputs:
         _check_has_stream(stream_input)
+        if session.flink_semantics:
+            _check_flink_reads_keys(stream_input)
     traits = _query_traits(session, query)
     stateless = not traits.keeps_state and len(inputs) == 1
     if stateless:
@@ -272,6 +275,21 @@ def plan_stream(session: Session, query: Query, text: str, *, merges: bool = Fal
             )
         mode = StreamMode.RECOMPUTE
     return StreamPlan(mode, inputs, grouped, closing, traits.keys, traits.aggregated)
+
+
+def _check_flink_reads_keys(stream_input: StreamInput) -> None:
+    """Raise UnsupportedOperation for changes that Flink could not normalise: of a table whose nullable key is none for Flink.
+
+    Source: Paimon `BaseDataTableSource.getChangelogMode`.
+    """
+    table = stream_input.table
+    if table is None or not stream_input.is_upsert or table.options.merge_engine == "first-row":
+        return
+    if has_nullable_keys(table.schema.options):
+        raise UnsupportedOperation(
+            f"{table.name}: streaming reads with nullable primary keys require a full changelog",
+            hint="ALTER TABLE ... SET ('changelog-producer' = 'input'), or another one than 'none'",
+        )
 
 
 def _check_has_stream(stream_input: StreamInput) -> None:

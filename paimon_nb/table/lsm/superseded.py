@@ -47,7 +47,7 @@ def key_ids(rows: pa.Table, keys: Sequence[DataField]) -> pa.Array:
     """One value per row, equal exactly for equal keys."""
     columns = [_one_chunk(rows.column(f.name)) for f in keys]
     columns = [_equal_bits(c) if pa.types.is_floating(c.type) else c for c in columns]
-    if len(keys) == 1 and not pa.types.is_floating(columns[0].type):
+    if len(keys) == 1 and not keys[0].type.nullable and not pa.types.is_floating(columns[0].type):
         return columns[0]
     return arrow_column(encode_rows([f.type for f in keys], columns).to_list(), pa.binary())
 

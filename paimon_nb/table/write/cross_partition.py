@@ -117,7 +117,7 @@ class CrossPartition:
         Source: Paimon `GlobalIndexAssigner.bulkLoadBootstrapRecords`, `ExistingProcessor`.
         """
         names = self.store.schema.primary_keys
-        order = to_numpy(pc.sort_indices(rows.select(names), sort_keys=[(n, "ascending") for n in names]))
+        order = to_numpy(pc.sort_indices(rows.select(names), sort_keys=[(n, "ascending", "at_start") for n in names]))
         if self.engine not in ("deduplicate", "first-row") or not len(order):
             return order
         by_name = {f.name: f for f in self.store.schema.fields}

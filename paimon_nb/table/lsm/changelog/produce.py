@@ -17,6 +17,7 @@ from paimon_nb.table.lsm.superseded import is_in, key_ids
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from paimon_nb.format.types import DataField
     from paimon_nb.table.lsm.merge import MergeSpec
 
 Mask = np.ndarray[tuple[int], np.dtype[np.bool_]]
@@ -56,7 +57,7 @@ def full_compaction_changelog(
 
 def _changes_per_key(before: pa.Table, after: pa.Table, spec: MergeSpec) -> pa.Table:
     after = after.combine_chunks()
-    where = match_keys(after, before, spec.keys)
+    where = match_keys(after, before, [f for f in spec.fields if f.name in spec.keys])
     found = where >= 0
     at = np.where(found, where, 0)
     if before.num_rows:
@@ -136,13 +137,20 @@ def _equal_element(x: Any, y: Any, t: pa.DataType) -> bool:
     return x is not None and y is not None and _equal_value(x, y, t)
 
 
-def match_keys(rows: pa.Table, among: pa.Table, keys: Sequence[str]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def match_keys(
+    rows: pa.Table, among: pa.Table, keys: Sequence[DataField]
+) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """For each row of `rows` the row number in `among` with the same key, -1 for none."""
     out = np.full(rows.num_rows, -1, np.int64)
     if not among.num_rows or not rows.num_rows:
         return out
-    left = rows.select(list(keys)).append_column("__left", from_numpy(np.arange(rows.num_rows)))
-    right = among.select(list(keys)).append_column("__right", from_numpy(np.arange(among.num_rows)))
-    joined = left.join(right, keys=list(keys), join_type="inner", use_threads=False)
+    names = [f.name for f in keys]
+    left, right = rows.select(names), among.select(names)
+    if any(c.null_count for c in left.columns):  # a join matches no NULL
+        names = ["id"]
+        left, right = (pa.table({"id": key_ids(t, keys)}) for t in (left, right))
+    left = left.append_column("__left", from_numpy(np.arange(rows.num_rows)))
+    right = right.append_column("__right", from_numpy(np.arange(among.num_rows)))
+    joined = left.join(right, keys=names, join_type="inner", use_threads=False)
     out[to_numpy(joined.column("__left"))] = to_numpy(joined.column("__right"))
     return out

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from paimon_nb.format.types.arrow_builders import fill_null, from_numpy, to_numpy
+from paimon_nb.format.types import DataField, from_arrow_type
+from paimon_nb.format.types.arrow_builders import from_numpy
+from paimon_nb.table.lsm.changelog import match_keys
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,8 +50,5 @@ def with_update_before_rows(diff: pa.Table, before: pa.Table, keys: Sequence[str
 
 def _row_numbers_of_keys(keys_of: pa.Table, rows: pa.Table) -> np.ndarray:
     """For each key its row number in `rows`, -1 if missing."""
-    keys = keys_of.column_names
-    left = keys_of.append_column("__wanted", from_numpy(np.arange(keys_of.num_rows)))
-    right = rows.append_column("__place", from_numpy(np.arange(rows.num_rows)))
-    joined = left.join(right, keys, join_type="left outer").sort_by("__wanted")
-    return to_numpy(fill_null(joined.column("__place"), -1))
+    fields = [DataField(i, f.name, from_arrow_type(f.type)) for i, f in enumerate(keys_of.schema)]
+    return match_keys(keys_of, rows, fields)

@@ -96,5 +96,5 @@ class LookupLevels:
 
 def _extreme_key_rows(rows: pa.Table, names: Sequence[str]) -> list[int]:
     """Indexes of rows that include a smallest and a largest key."""
-    order = pc.sort_indices(rows.select(list(names)), sort_keys=[(n, "ascending") for n in names])
+    order = pc.sort_indices(rows.select(list(names)), sort_keys=[(n, "ascending", "at_start") for n in names])
     return [order[0].as_py(), order[-1].as_py()]
