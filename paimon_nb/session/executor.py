@@ -10,7 +10,18 @@ from paimon_nb.base.scalars import to_python
 from paimon_nb.session.core.default_catalog import CATALOG, without_default_catalog
 from paimon_nb.session.core.result import Result, message_result, result_of_frame, result_of_rows
 from paimon_nb.session.core.statement_context import StatementContext
-from paimon_nb.session.execute import admin, copy_into, ddl, functions, insert, merge, settings, show, update_delete
+from paimon_nb.session.execute import (
+    admin,
+    copy_into,
+    ddl,
+    functions,
+    immediate,
+    insert,
+    merge,
+    settings,
+    show,
+    update_delete,
+)
 from paimon_nb.session.execute.known_errors import raise_known_error
 from paimon_nb.session.query.engine_choice import ENGINE, SPARK
 from paimon_nb.session.query.error_location import locate_more_exactly, span_named_by_error
@@ -41,6 +52,7 @@ from paimon_nb.statements import (
     DropMaterializedTable,
     DropTable,
     DropView,
+    ExecuteImmediate,
     Explain,
     Insert,
     Merge,
@@ -138,6 +150,10 @@ def _show_create(context: StatementContext, statement: ShowCreate) -> Result:
     return show_create(context, statement)
 
 
+def _execute_immediate(context: StatementContext, statement: ExecuteImmediate) -> Result:
+    return immediate.execute_immediate(context, statement, run_statement)
+
+
 HANDLERS: Mapping[type[Statement], Callable[..., Result]] = {
     Query: _run_query_statement,
     CreateCatalog: ddl.create_catalog,
@@ -168,6 +184,7 @@ HANDLERS: Mapping[type[Statement], Callable[..., Result]] = {
     SetOption: settings.set_option,
     ResetOption: settings.reset_option,
     Explain: admin.explain,
+    ExecuteImmediate: _execute_immediate,
     Analyze: admin.analyze,
     SparkCommand: admin.spark_command,
     NothingToDo: admin.run_without_effect,

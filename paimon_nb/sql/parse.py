@@ -43,7 +43,7 @@ STATEMENTS: Mapping[str, Grammar] = {
     "DELETE": dml.delete,
     "MERGE": dml.merge,
     "COPY": copy_into.copy_into,
-    "EXECUTE": insert.statement_set,
+    "EXECUTE": insert.execute,
     "BEGIN": insert.statement_set,
     "CALL": call.call,
     "USE": session.use,
@@ -100,7 +100,6 @@ _UNSUPPORTED = {
 _UNSUPPORTED_PAIRS = {
     ("REPLACE", "INTO"): _UNSUPPORTED["UPSERT"],
     ("INSERT", "IGNORE"): "INSERT INTO a table with 'merge-engine' = 'first-row', or MERGE INTO ... WHEN NOT MATCHED",
-    ("EXECUTE", "IMMEDIATE"): "run the text itself and pass values as :name, wb.sql('... WHERE id = :i', i=1)",
 }
 
 

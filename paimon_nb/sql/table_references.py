@@ -309,6 +309,8 @@ class _ReferenceFinder:
         c = self.c
         if token.upper == "LOCALTIMESTAMP" and c.peek(1).text not in ("(", ".") and c.peek(-1).upper != "AS":
             self.found.edits.append((Span(token.start, token.stop), "localtimestamp()"))
+        if self._is_unknown_literal(token):
+            self.found.flink_edits.append((Span(token.start, token.stop), "CAST(NULL AS BOOLEAN)"))
         if token.kind == "hint" and token.text[3:-2].partition("(")[0].strip().upper() == "OPTIONS":
             c.refuse("an OPTIONS hint must follow a table name", "SELECT ... FROM t /*+ OPTIONS('k' = 'v') */")
         if token.kind == "hint" and "=" in token.text:  # LOOKUP, STATE_TTL: Flink's hints, which Spark cannot parse
@@ -335,6 +337,15 @@ class _ReferenceFinder:
                 self.found.qualified.append(tuple(chain))
             return
         c.at += 1
+
+    def _is_unknown_literal(self, token: Token) -> bool:
+        """Whether it is Flink's UNKNOWN, a reserved word for the BOOLEAN that is NULL; not `IS [NOT] UNKNOWN`."""
+        c = self.c
+        if token.kind != "word" or token.upper != "UNKNOWN" or c.peek(1).text in ("(", "."):
+            return False
+        before = c.peek(-1).upper if c.at else ""
+        is_test = before == "IS" or (before == "NOT" and c.at > 1 and c.peek(-2).upper == "IS")
+        return not is_test and before not in (".", "AS")
 
     # -- one table factor
 

@@ -106,10 +106,19 @@ class Summarize(Statement):
 
 @dataclass(frozen=True, slots=True)
 class Explain(Statement):
-    """EXPLAIN [PLAN FOR | EXTENDED | FORMATTED ...] statement."""
+    """EXPLAIN [PLAN FOR | EXTENDED | FORMATTED ...] statement; with the mode QUERY: DESCRIBE [QUERY] of a query, its names and types."""
 
     statement: Statement | None = None
     mode: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ExecuteImmediate(Statement):
+    """EXECUTE IMMEDIATE 'text' [USING value [AS name], ...]: the statement of a text."""
+
+    sql: str = ""
+    values: tuple[tuple[str, Span], ...] = ()
+    """Name, '' for a `?`, and the expression."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +137,8 @@ class NothingToDo(Statement):
     name: Parts = ()
     why: str = ""
     if_exists: bool = False
+    repairs: bool = False
+    """MSCK: the partitions of a format table are its directories, which are checked."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,6 +85,35 @@ def test_everything_else_is_computed_as_in_the_sessions_select(wb, where, expect
     assert wb.table("t").where(where).select("id").count() == len(expected)
 
 
+@pytest.mark.parametrize(
+    ("zone", "where", "expected"),
+    [
+        ("UTC", "t = '2024-01-02 03:04:05'", [1]),
+        ("Europe/Berlin", "t = '2024-01-02 04:04:05'", [1]),
+        ("Europe/Berlin", "t = TIMESTAMP '2024-01-02 04:04:05'", [1]),
+        ("Europe/Berlin", "t = '2024-01-02T03:04:05Z'", [1]),
+        ("Europe/Berlin", "t IN ('2024-01-02 04:04:05', '2024-07-02 05:04:05')", [1, 2]),
+        ("Europe/Berlin", "t BETWEEN '2024-07-02 05:04:05' AND '2024-07-02 05:04:05'", [2]),
+        (
+            "Europe/Berlin",
+            "t >= '2024-03-31 02:30:00' AND t < '2024-03-31 03:31:00'",
+            [3],
+        ),  # a time that the zone skips
+        ("America/New_York", "t < DATE '2024-01-02'", [1]),
+        ("+02:00", "NOT t <> '2024-01-02 05:04:05'", [1]),
+    ],
+)
+def test_times_without_a_zone_are_in_the_sessions_zone(wb, zone, where, expected):
+    wb.run("CREATE TABLE z (id INT, t TIMESTAMP_LTZ(6))")
+    utc = [dt.datetime(2024, 1, 2, 3, 4, 5), dt.datetime(2024, 7, 2, 3, 4, 5), dt.datetime(2024, 3, 31, 1, 30)]
+    wb.table("z").append(
+        pa.table({"id": pa.array([1, 2, 3], pa.int32()), "t": pa.array(utc, pa.timestamp("us", "UTC"))})
+    )
+    wb.run(f"SET 'table.local-time-zone' = '{zone}'")
+    assert wb.table("z").to_arrow(["id"], where=where)["id"].to_pylist() == expected
+    assert not wb.session.spark_started
+
+
 def test_updates_deletes_procedures_and_partitions_take_them(wb):
     table = wb.table("t")
     table.delete(where="length(s) = 6 OR r.b = 7")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fnmatch
 from typing import TYPE_CHECKING, Any, Protocol
 
+from paimon_nb.base import clock
 from paimon_nb.base.errors import CatalogNotFound, InvalidName, TableNotFound
 from paimon_nb.base.identifier import Identifier
 from paimon_nb.base.lazy_dataclass import dataclass
@@ -143,6 +144,14 @@ class Session:
     def spark_may_have_catalog_entries(self) -> bool:
         """Whether Spark can hold tables or views outside our catalogs; a Spark of our own that has not started holds none."""
         return self.spark_started or self._external_spark is not None or self._configured
+
+    @property
+    def time_zone(self) -> str:
+        """The session's time zone, such as 'Europe/Berlin': Spark's, or the one with which Spark will start."""
+        key = "spark.sql.session.timeZone"
+        if self._spark is not None or self._external_spark is not None:
+            return self.spark.conf.get(key) or "UTC"
+        return self._spark_conf.get(key) or clock.local_zone_name()
 
     def set_spark(self, key: str, value: str) -> None:
         """Set a Spark setting; before Spark starts it is added to the start configuration."""

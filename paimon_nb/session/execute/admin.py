@@ -32,6 +32,7 @@ from paimon_nb.statements import (
 if TYPE_CHECKING:
     from paimon_nb.session.core.statement_context import StatementContext
     from paimon_nb.session.execute.procedure_context import RunStatement
+    from paimon_nb.table.tables.table import Table
 
 
 def use(context: StatementContext, statement: Use) -> Result:
@@ -86,6 +87,21 @@ def _bind_parameters(context: StatementContext, value: object) -> object:
     return value
 
 
+def _described_query(context: StatementContext, query: Query) -> Result:
+    """DESCRIBE QUERY: the names and types of a query's columns, as Spark shows them."""
+    import pyarrow as pa
+
+    from paimon_nb.session.query.run_query import run_query
+    from paimon_nb.spark.errors import spark_errors
+
+    with spark_errors(context.text, query.span):
+        fields = run_query(context.session, query, context.text, context.params).schema.fields
+    comments = [f.metadata.get("comment") for f in fields]
+    types = [f.dataType.simpleString() for f in fields]
+    columns = {"col_name": [f.name for f in fields], "data_type": types, "comment": pa.array(comments, pa.string())}
+    return rows_result(columns)
+
+
 def explain(context: StatementContext, statement: Explain) -> Result:
     """The scan of each Paimon table (snapshot, splits, skipped files), the engine that answers, then Spark's plan."""
     from paimon_nb.session.query.local.answer import engine_line
@@ -105,6 +121,8 @@ def explain(context: StatementContext, statement: Explain) -> Result:
             {"plan": [f"Spark writes the rows of {'.'.join(explained.table.parts)} to {explained.path}"]}
         )
     query = explained if isinstance(explained, Query) else getattr(explained, "query", None)
+    if statement.mode == "QUERY" and query is not None:
+        return _described_query(context, query)
     if isinstance(explained, Insert):
         query = source_query(context.text, explained)
     if query is None:
@@ -162,6 +180,11 @@ def _change_plan(context: StatementContext, change: RowChange) -> list[str]:
 
 def analyze(context: StatementContext, statement: Analyze) -> Result:
     table = context.session.table(statement.name)
+    if table.store.is_format_table:
+        raise UnsupportedOperation(
+            f"{table.name} is a format table: it has no snapshot that could keep statistics",
+            hint="the files of Parquet and ORC have their own, which queries use; CREATE TABLE ... AS SELECT makes a Paimon table",
+        )
     if statement.of_partition and statement.columns == ():
         raise UnsupportedOperation(
             f"{table.name}: Paimon keeps statistics of whole tables, not of partitions",
@@ -175,6 +198,17 @@ def analyze(context: StatementContext, statement: Analyze) -> Result:
     )
 
 
+def _checked_partitions(table: Table) -> Result:
+    """MSCK REPAIR of a format table, whose partitions are its directories. Raises ReadError: a directory is not a partition."""
+    from paimon_nb.table.read.format_table import find_partitions
+
+    found = find_partitions(table.store) if table.store.schema.partition_keys else []
+    count = (
+        f"{len(found):,} partition{'s' * (len(found) != 1)}" if table.store.schema.partition_keys else "no partitions"
+    )
+    return message_result(f"{table.name} has {count}: its directories, so there is nothing to register")
+
+
 def run_without_effect(context: StatementContext, statement: NothingToDo) -> Result:
     """Does nothing for a Paimon table; Spark runs the statement for its own tables and views."""
     session, parts = context.session, statement.name
@@ -185,6 +219,8 @@ def run_without_effect(context: StatementContext, statement: NothingToDo) -> Res
         return message_result(f"no table {'.'.join(parts)}")
     if not is_paimon:
         session.table(parts)  # raises with the nearest name
+    if statement.repairs and session.exists(parts) and session.table(parts).store.is_format_table:
+        return _checked_partitions(session.table(parts))
     return message_result(f"nothing to do for {'.'.join(parts)}: {statement.why}")
 
 

@@ -42,6 +42,11 @@ class SessionSql:
     flink: bool
     """Whether the session had Flink's dialect when it opened the table."""
 
+    @property
+    def time_zone(self) -> str:
+        """The session's time zone."""
+        return self.session.time_zone
+
     def __reduce__(self) -> Any:
         return _no_session, ()
 

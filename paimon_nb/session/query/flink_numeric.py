@@ -29,6 +29,7 @@ Search = Callable[["SparkSession", "Plan", str], "Iterator[tuple[Span, str]]"]
 """(Spark, a query's analysis, its text) -> spans of the text and their replacements in Flink's semantics."""
 _TEXT_TYPES = ("STRING", "VARCHAR", "CHAR")
 _AGGREGATES = ("AVG", "MEAN", "SUM")
+_CASTS = ("CAST", "TRY_CAST")
 _ROUNDING = ("FLOOR", "CEIL", "CEILING")
 _CHECKED = "/* the divisor is not zero */"
 """Marks a division that needs no more edits."""
@@ -92,6 +93,7 @@ def _searches_for(words: Sequence[Token]) -> list[Search]:
             (_has_arithmetic(words), _float_arithmetic_casts),
             (any(w.text == "/" for w in words), _flink_divisions),
             (any(_has_zero_before_point(w.text) for w in words), _decimal_literal_casts),
+            (not called.isdisjoint(_CASTS), _text_to_integer_casts),
         )
         if is_needed
     ]
@@ -269,6 +271,40 @@ def _decimal_literal_casts(spark: SparkSession, plan: Plan, text: str) -> Iterat
         is_unnamed = parent is not None and parent.getClass().getSimpleName() == "Alias" and parent.name() == written
         if not is_unnamed and not _is_cast(text, span, kind):
             yield span, f"CAST({written} AS {kind})"
+
+
+def _text_to_integer_casts(spark: SparkSession, plan: Plan, text: str) -> Iterator[tuple[Span, str]]:
+    """Spans of casts of texts to integers, and the text that leaves out what is after the point: '1.5' is 1."""
+    for found in expressions_of(spark, plan, ("Cast", "TryCast")):
+        e = found.expression
+        if not e.origin().startIndex().isDefined():
+            continue
+        span = Span(e.origin().startIndex().get(), e.origin().stopIndex().get() + 1)
+        written = text[span.start : span.stop]
+        if e.dataType().sql() not in _INTEGERS or not e.child().dataType().sql().startswith(
+            ("STRING", "VARCHAR", "CHAR")
+        ):
+            continue
+        head, _, rest = written.partition("(")
+        at = _last_as(rest)
+        if head.strip().upper() not in _CASTS or at is None or rest.startswith(_WHOLE_PART):
+            continue
+        yield span, f"{head}({_WHOLE_PART}{rest[: at.start].rstrip()}, {_POINT}) {rest[at.start :]}"
+
+
+_WHOLE_PART = "regexp_replace("
+_POINT = r"'^\\s*([+-]?)([0-9]*)[.]([0-9]*)\\s*$', '$10$2'"
+"""What leaves out the digits after the point; $10 is the sign and a zero."""
+
+
+def _last_as(text: str) -> Token | None:
+    """The AS of a CAST, outside of brackets."""
+    depth, last = 0, None
+    for token in tokens(text):
+        depth += (token.upper in _OPENING) - (token.upper in _CLOSING)
+        if depth == 0 and token.upper == "AS":
+            last = token
+    return last
 
 
 def _has_zero_before_point(number: str) -> bool:

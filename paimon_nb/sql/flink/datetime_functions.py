@@ -76,6 +76,8 @@ _PARTS = {
     "ISODOW": "(weekday({0}) + 1)",
     "CENTURY": "CAST((year({0}) + 99) div 100 AS BIGINT)",
     "DECADE": "CAST(year({0}) div 10 AS BIGINT)",
+    "ISOYEAR": "CAST(extract(YEAROFWEEK FROM {0}) AS BIGINT)",
+    "MILLENNIUM": "CAST((year({0}) + 999) div 1000 AS BIGINT)",
 }
 
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 Rewrite = Callable[[str, Operands, int], list[Edit]]
 """(text, the statement's operands, the operator's index) -> edits."""
+_COMPARISONS = ("=", "<>", "<", "<=", ">", ">=")
+_ARITHMETIC = ("+", "-", "*", "/", "%", "||", "DIV")
 _BRACKETS = {"(": ")", "[": "]"}
 
 
@@ -151,18 +153,49 @@ def _rewrite_tablesample(text: str, operands: Operands, at: int) -> list[Edit]:
 
 
 def _rewrite_quantified(text: str, operands: Operands, at: int) -> list[Edit]:
-    """x = ANY (SELECT ...) is x IN (SELECT ...), and x <> ALL (SELECT ...) is NOT IN."""
+    """x = ANY (SELECT ...) is x IN (SELECT ...), x <> ALL (SELECT ...) is NOT IN; others are compared with each value."""
     tokens = operands.tokens
-    operator = {("=", "ANY"): "IN", ("=", "SOME"): "IN", ("<>", "ALL"): "NOT IN"}.get(
-        (_upper_word(tokens, at - 1), tokens[at].upper)
-    )
+    compared, is_all = _upper_word(tokens, at - 1), tokens[at].upper == "ALL"
+    compared = "<>" if compared == "!=" else compared
     if (
-        operator is None
+        compared not in _COMPARISONS
         or _upper_word(tokens, at + 1) != "("
         or _upper_word(tokens, at + 2) not in ("SELECT", "VALUES", "WITH")
     ):
         return []
-    return [(Span(tokens[at - 1].start, tokens[at].stop), operator)]
+    operator = {("=", False): "IN", ("<>", True): "NOT IN"}.get((compared, is_all))
+    if operator is not None:
+        return [(Span(tokens[at - 1].start, tokens[at].stop), operator)]
+    first = operands.first(at - 1)
+    while first > 0 and tokens[first - 1].upper in _ARITHMETIC:
+        first = operands.first(first - 1) if first > 1 else 0
+    closing = tokens[operands.closing(at + 1)]
+    decided = "bool_or(NOT __b) THEN FALSE" if is_all else "bool_or(__b) THEN TRUE"
+    empty = str(is_all).upper()
+    case = f"CASE WHEN count(*) = 0 THEN {empty} WHEN {decided} WHEN count(*) > count(__b) THEN NULL ELSE {empty} END"
+    return [
+        (Span(tokens[first].start, tokens[first].start), f"(SELECT {case} FROM (SELECT "),
+        (Span(tokens[at - 1].start, tokens[at + 1].stop), f"{compared} __c AS __b FROM ("),
+        (Span(closing.start, closing.stop), ") AS __q(__c)))"),
+    ]
+
+
+def _rewrite_collect(text: str, operands: Operands, at: int) -> list[Edit]:
+    """COLLECT([DISTINCT] x) [FILTER (...)]: a MULTISET, which is a map of the values that are not NULL to their counts."""
+    tokens = operands.tokens
+    if _upper_word(tokens, at + 1) != "(" or _upper_word(tokens, at - 1) in (".", "FUNCTION"):
+        return []
+    closing = operands.closing(at + 1)
+    if _upper_word(tokens, closing + 1) == "FILTER" and _upper_word(tokens, closing + 2) == "(":
+        closing = operands.closing(closing + 2)
+    end = tokens[closing].stop
+    counts = (
+        "map_from_entries(transform(array_distinct(__l), __v -> struct(__v, size(filter(__l, __w -> __w <=> __v)))))"
+    )
+    return [
+        (Span(tokens[at].start, tokens[at].stop), "element_at(transform(array(collect_list"),
+        (Span(end, end), f"), __l -> {counts}), 1)"),
+    ]
 
 
 def _drop_interval_precision(text: str, operands: Operands, at: int) -> list[Edit]:
@@ -240,5 +273,6 @@ _OPERATORS: Mapping[str, Rewrite] = {
     "ALL": _rewrite_quantified,
     "INTERVAL": _drop_interval_precision,
     "U": _decode_unicode_literal,
+    "COLLECT": _rewrite_collect,
     "LOCALTIME": _rewrite_localtime,
 }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from paimon_nb.sql.grammar.partition import partition_spec
 from paimon_nb.sql.grammar.query import query, query_of
 from paimon_nb.sql.table_references import hint_options
-from paimon_nb.statements import Constant, Insert, Query, Span, Statement, StatementSet, TableRef
+from paimon_nb.statements import Constant, ExecuteImmediate, Insert, Query, Span, Statement, StatementSet, TableRef
 from paimon_nb.syntax.lexer import Cursor
 
 if TYPE_CHECKING:
@@ -138,6 +138,45 @@ def _is_query(cursor: Cursor) -> bool:
     while cursor.peek(ahead).text == "(":
         ahead += 1
     return cursor.peek(ahead).upper in _QUERY
+
+
+def execute(cursor: Cursor, span: Span) -> Statement:
+    """EXECUTE STATEMENT SET ..., or EXECUTE IMMEDIATE 'text' [USING value [AS name], ...]."""
+    if cursor.peek(1).upper != "IMMEDIATE":
+        return statement_set(cursor, span)
+    cursor.expect("EXECUTE", "IMMEDIATE")
+    if cursor.peek().kind != "string":
+        cursor.refuse("EXECUTE IMMEDIATE needs a text in quotes", "in Python, wb.run(text) runs the text of a variable")
+    sql = cursor.next().unescaped
+    if cursor.sees("INTO"):
+        cursor.refuse("INTO session variables is not supported", "leave INTO out: the result is that of the statement")
+    values = []
+    if cursor.take("USING"):
+        closing = len(cursor.tokens)
+        if cursor.sees("(") and cursor.tokens[-1].text == ")":
+            cursor.take("(")
+            closing -= 1
+        while cursor.at < closing:
+            values.append(_argument(cursor, closing))
+        cursor.at = len(cursor.tokens)
+        if not values:
+            cursor.fail("expected a value after USING")
+    return ExecuteImmediate(cursor.text_of(span), span, sql, tuple(values))
+
+
+def _argument(cursor: Cursor, stop: int) -> tuple[str, Span]:
+    """`expression [[AS] name]` up to the next comma."""
+    first, depth = cursor.at, 0
+    while cursor.at < stop and (depth or cursor.peek().text != ","):
+        depth += (cursor.peek().text in ("(", "[")) - (cursor.peek().text in (")", "]"))
+        cursor.at += 1
+    last, name = cursor.at, ""
+    if last - first > 2 and cursor.tokens[last - 2].upper == "AS":
+        name, last = cursor.tokens[last - 1].name, last - 2
+    cursor.take(",")
+    if last == first:
+        cursor.fail("expected a value")
+    return name, Span(cursor.tokens[first].start, cursor.tokens[last - 1].stop)
 
 
 def statement_set(cursor: Cursor, span: Span) -> Statement:

@@ -49,7 +49,7 @@ def about_table(cursor: Cursor, span: Span) -> Statement:
             query = query_of(cursor, Span(cursor.start, span.stop))
             return CreateView(text, span, name, query, temporary=True)
     cursor.at = len(cursor.tokens)
-    return NothingToDo(text, span, name, _WHY[word], if_exists)
+    return NothingToDo(text, span, name, _WHY[word], if_exists, repairs=word == "MSCK")
 
 
 def comment_on(cursor: Cursor, span: Span) -> Statement:

@@ -81,11 +81,12 @@ def summarize(cursor: Cursor, span: Span) -> Statement:
 def describe(cursor: Cursor, span: Span) -> Statement:
     text = cursor.text_of(span)
     cursor.expect(cursor.peek().upper)
-    if cursor.peek().upper in _QUERIES or (cursor.sees("QUERY") and (cursor.peek(1).upper in _QUERIES)):
+    is_query = cursor.sees("QUERY") and (cursor.peek(1).upper in _QUERIES or cursor.peek(1).upper == "TABLE")
+    if cursor.peek().upper in _QUERIES or is_query:
         cursor.take("QUERY")
         from paimon_nb.statements import Explain
 
-        return Explain(text, span, cursor.statement(), "")
+        return Explain(text, span, cursor.statement(), "QUERY")
     if cursor.sees("FUNCTION") and cursor.peek(1).kind != "end":
         cursor.at = len(cursor.tokens)
         return SparkCommand(text, span)

@@ -15,5 +15,9 @@ class SqlSession(Protocol):
     def flink(self) -> bool:
         """Whether it is Flink's dialect; else Spark's, in whose strings a backslash escapes."""
 
+    @property
+    def time_zone(self) -> str:
+        """The zone of times that are written without one: 'Europe/Berlin'."""
+
     def compute(self, condition: str, rows: pa.Table) -> pa.Array | pa.ChunkedArray:
         """The condition, as SQL text on the columns of `rows`: true, false or NULL for each row. Raises SqlError."""

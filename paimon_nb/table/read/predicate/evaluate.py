@@ -283,6 +283,43 @@ def parse_nanos(literal: Any) -> int:
     return nanos * 1_000_000_000 + int((fraction or "").ljust(9, "0"))
 
 
+def with_instants(predicate: Predicate, zone: dt.tzinfo) -> Predicate:
+    """The condition on a TIMESTAMP_LTZ column, with times without a zone as instants in this zone.
+
+    As in Java, a time that the zone skips is later by the gap, and of a time that occurs twice the first one is meant.
+    """
+    match predicate:
+        case Compare(name, op, literal):
+            return Compare(name, op, _instant_in_zone(literal, zone))
+        case In(name, literals):
+            return In(name, tuple(_instant_in_zone(v, zone) for v in literals))
+        case And(parts):
+            return And(tuple(with_instants(p, zone) for p in parts))
+        case Or(parts):
+            return Or(tuple(with_instants(p, zone) for p in parts))
+        case Not(part):
+            return Not(with_instants(part, zone))
+    return predicate
+
+
+def _instant_in_zone(literal: Any, zone: dt.tzinfo) -> Any:
+    if isinstance(literal, str):
+        found = _TIMESTAMP.fullmatch(literal.strip())
+        if found is None or found.groups()[-1]:
+            return literal
+    elif not isinstance(literal, dt.date) or getattr(literal, "tzinfo", None) is not None:
+        return literal
+    try:
+        nanos = parse_nanos(literal)
+        wall = dt.datetime(1970, 1, 1) + dt.timedelta(seconds=nanos // 1_000_000_000)
+        offset = zone.utcoffset(wall)
+    except (ValueError, OverflowError):
+        return literal
+    assert offset is not None
+    nanos -= (offset.days * 86_400 + offset.seconds) * 1_000_000_000
+    return Instant(nanos // 1_000_000, nanos % 1_000_000)
+
+
 def _literal_time_of_day_ms(literal: Any) -> tuple[int, int]:
     if isinstance(literal, int) and not isinstance(literal, bool):
         return literal, 0

@@ -12,10 +12,11 @@ import re
 import struct
 from typing import TYPE_CHECKING, Any
 
+from paimon_nb.base.clock import zone_of
 from paimon_nb.base.errors import BadOptionValue, ColumnNotFound, SqlAnalysisError, SqlSyntaxError
 from paimon_nb.base.identifier import quote
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.format.types import DataField, Row
+from paimon_nb.format.types import DataField, LocalZonedTimestamp, Row
 from paimon_nb.syntax.expressions import ExpressionParser, UnexpectedToken
 from paimon_nb.syntax.lexer import tokens
 from paimon_nb.syntax.tree import (
@@ -37,7 +38,7 @@ from paimon_nb.syntax.tree import In as InNode
 from paimon_nb.syntax.tree import Is as IsNode
 from paimon_nb.syntax.tree import Like as LikeNode
 from paimon_nb.syntax.words import CONDITION_WORDS
-from paimon_nb.table.read.predicate.evaluate import bind_literals, row_field
+from paimon_nb.table.read.predicate.evaluate import bind_literals, row_field, with_instants
 from paimon_nb.table.read.predicate.model import (
     FLIPPED,
     And,
@@ -160,6 +161,12 @@ class TextCondition:
             leaf = _with_numbers_as_text(leaf)
         name = next(iter(leaf.columns()))
         path, field = self.fields_of_rows.get(name, ((), None))
+        type = self.schema.field(name).type if field is None else field.type
+        if self.session is not None and isinstance(type, LocalZonedTimestamp):
+            zone = zone_of(self.session.time_zone)
+            if zone is None:
+                return self._computed(node)
+            leaf = with_instants(leaf, zone)
         start = node.right.span.start if isinstance(node, Binary) and self._is_flipped(node) else node.span.start
         try:
             if field is None:
