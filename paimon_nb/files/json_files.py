@@ -11,6 +11,7 @@ from paimon_nb.files.column_types import Decision, TextColumn, decide_types
 from paimon_nb.files.csv_files import constants_sql
 from paimon_nb.files.engine import call, sql_name, sql_text
 from paimon_nb.files.engine_reader import EngineReader
+from paimon_nb.files.nested_types import leaves, with_leaves
 from paimon_nb.files.text_encoding import Utf8Copies
 from paimon_nb.files.user_types import engine_type_of
 
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
 
 _FORMATS = ("auto", "array", "newline_delimited", "nd", "unstructured")
 _MAX_OBJECT = 1 << 28
-_TIMES = re.compile(r"\b(DATE|TIME|TIMESTAMP|TIMESTAMP WITH TIME ZONE|UUID)\b")
+_TIMES = frozenset({"DATE", "TIME", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "UUID"})
+_EMPTY = '"NULL"'
+_LARGE = {"HUGEINT": "DECIMAL(38,0)", "UHUGEINT": "DECIMAL(38,0)", "UBIGINT": "DECIMAL(20,0)"}
 _LONG = r"(^|[^0-9.])[0-9]{16,}([^0-9.eE]|$)"
 """A whole number that DOUBLE may round."""
 _NORMAL = r"'([0-9]{4}-[0-9]{2}-[0-9]{2})[T ]([0-9]{2}:[0-9]{2}:[0-9]{2})([.][0-9]*[1-9])?[.]?0*(?:Z|[+]00(?::?00)?)?\b', '\1 \2\3', 'g'"
@@ -153,15 +156,15 @@ class JsonReader(EngineReader):
         """The type as which the engine reads a column: JSON if its texts decide the type."""
         if (
             name.lower() in user_types
-            or type in ("JSON", "UUID", "DOUBLE", '"NULL"')
+            or type in ("JSON", "UUID", "DOUBLE", _EMPTY, *_LARGE)
             or self._options.get("all_varchar")
         ):
             return "JSON"
         if _is_nested(type):
             if self._keys is not None and "STRUCT(" in type:
                 return "JSON"
-            return "JSON" if _TIMES.search(type) or "DOUBLE" in type or '"NULL"' in type or "JSON" in type else type
-        return "JSON" if _TIMES.search(type) else type
+            return "JSON" if leaves(type) & {*_TIMES, "DOUBLE", _EMPTY, "JSON"} else type
+        return "JSON" if type in _TIMES else type
 
     def _relation_of(self, raw: dict[str, str]) -> str:
         arguments = {k: v for k, v in self._read_arguments.items() if k not in ("sample_size", "maximum_depth")}
@@ -213,10 +216,10 @@ class JsonReader(EngineReader):
         parts = []
         for name, type in columns:
             c = sql_name(name)
-            digits = f"coalesce(bool_or(regexp_matches(regexp_replace(CAST({c} AS VARCHAR), '\"([^\"\\\\]|\\\\.)*\"', '', 'g'), {sql_text(_LONG)})), false)" if "DOUBLE" in type else "coalesce(bool_or(false), false)"  # fmt: skip
+            digits = f"coalesce(bool_or(regexp_matches(regexp_replace(CAST({c} AS VARCHAR), '\"([^\"\\\\]|\\\\.)*\"', '', 'g'), {sql_text(_LONG)})), false)" if "DOUBLE" in leaves(type) else "coalesce(bool_or(false), false)"  # fmt: skip
             parts.append(digits)
         (row,) = engine.rows(f"SELECT {', '.join(parts)} FROM {self._relation}")
-        times = {n: t for n, t in columns if _TIMES.search(t)}
+        times = {n: t for n, t in columns if leaves(t) & _TIMES}
         same = self._times_that_keep_their_texts(engine, times)
         return {n: (bool(d), n not in times or same[n]) for (n, _), d in zip(columns, row, strict=True)}
 
@@ -246,7 +249,7 @@ class JsonReader(EngineReader):
             return Decision("VARCHAR", f"CAST({column} AS VARCHAR)", "JSON texts, because other keys differ from each other only in case")  # fmt: skip
         if not same:
             type = _as_texts(type)
-        note = "parts that are empty or have several types are JSON texts" if '"NULL"' in type or "JSON" in type else ""
+        note = "parts that are empty or have several types are JSON texts" if leaves(type) & {_EMPTY, "JSON"} else ""
         if self._keys is not None:
             return Decision(type, f"CAST({column} AS {_readable(type)})", note)
         self._typed[name] = _readable(type)  # the reader converts objects that lack keys
@@ -307,22 +310,18 @@ def _is_nested(type: str) -> bool:
 
 def _as_texts(type: str) -> str:
     """A type with texts in place of dates and times."""
-    return _TIMES.sub("VARCHAR", type.replace("TIMESTAMP WITH TIME ZONE", "TIMESTAMP"))
+    return with_leaves(type, lambda leaf: "VARCHAR" if leaf in _TIMES else leaf)
 
 
 def _readable(type: str) -> str:
-    """A type of the structure without the types NULL and JSON, whose values become texts."""
-    return re.sub(r"\bJSON\b|\bUUID\b", "VARCHAR", type.replace('"NULL"', "VARCHAR"))
+    """A type of the structure without the types NULL, JSON and UUID, whose values become texts."""
+    return with_leaves(type, lambda leaf: "VARCHAR" if leaf in (_EMPTY, "JSON", "UUID") else leaf)
 
 
 def _plain(column: str, type: str) -> Decision:
     """A column that the engine reads itself: whole numbers, booleans, texts and lists of them."""
-    if type in ("HUGEINT", "UHUGEINT"):
-        return Decision("DECIMAL(38,0)", f"CAST({column} AS DECIMAL(38,0))")
-    if type == "UBIGINT":
-        return Decision("DECIMAL(20,0)", f"CAST({column} AS DECIMAL(20,0))")
-    if "HUGEINT" in type or "UBIGINT" in type:
-        target = re.sub(r"\bU?HUGEINT\b", "DECIMAL(38,0)", type).replace("UBIGINT", "DECIMAL(20,0)")
+    if leaves(type) & set(_LARGE):
+        target = with_leaves(type, lambda leaf: _LARGE.get(leaf, leaf))
         return Decision(target, f"CAST({column} AS {target})")
     return Decision(type, column)
 

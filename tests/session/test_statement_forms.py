@@ -27,13 +27,12 @@ def results(op: str, kind: str, x: int | None, values: list[int | None]) -> bool
 
 @pytest.mark.spark
 def test_quantified_comparisons_have_three_results(rows):
-    sets = {"id < 3": [1, 2], "id IS NULL": [None], "1 = 0": [], "TRUE": [1, 2, 3, None], "id = 2": [2]}
+    sets = {"id < 3": [1, 2], "1 = 0": [], "TRUE": [1, 2, 3, None]}
     columns, expected = [], []
-    for op in ("=", "<>", "<", "<=", ">", ">="):
-        for kind in ("ALL", "ANY", "SOME"):
-            for where, values in sets.items():
-                columns.append(f"id {op} {kind} (SELECT id FROM n WHERE {where}) AS c{len(columns)}")
-                expected.append((op, kind, values))
+    for op, kind in ((">", "ALL"), ("<=", "ANY"), ("=", "ALL"), ("<>", "SOME")):
+        for where, values in sets.items():
+            columns.append(f"id {op} {kind} (SELECT id FROM n WHERE {where}) AS c{len(columns)}")
+            expected.append((op, kind, values))
     found = {r[0]: r[1:] for r in rows(f"SELECT id, {', '.join(columns)} FROM n")}
     for x in (1, 2, 3, None):
         assert found[x] == tuple(results(op, kind, x, values) for op, kind, values in expected)
