@@ -130,11 +130,28 @@ class ArrowReader:
                 continue
             target = wide(38 if wide is pa.decimal128 else 76, column.type.scale)
             chunks = [pa.Array.from_buffers(target, len(c), c.buffers(), c.null_count, c.offset) for c in column.chunks]
+            if wide is pa.decimal128 and not _is_valid(pa.chunked_array(chunks, target)):
+                target = pa.decimal256(76, column.type.scale)
+                chunks = [_with_256_bits(c, target) for c in column.chunks]
             rows = rows.set_column(i, name, pa.chunked_array(chunks, target))
             self.notes.append(
                 f"{name}: some values have more digits than DECIMAL({column.type.precision}, {column.type.scale})"
             )
         return rows
+
+
+def _with_256_bits(array: pa.Array, target: pa.DataType) -> pa.Array:
+    """Decimals of 128 bits, which may have 39 digits, in 256 bits."""
+    import numpy as np
+    import pyarrow as pa
+
+    array = array.take(pa.array(range(len(array)), pa.int64()))  # without an offset
+    validity, values = array.buffers()
+    words = np.frombuffer(values, dtype="<i8").reshape(-1, 2)[: len(array)]
+    wide = np.empty((len(array), 4), dtype="<i8")
+    wide[:, :2] = words
+    wide[:, 2:] = (words[:, 1] >> 63)[:, None]  # the sign
+    return pa.Array.from_buffers(target, len(array), [validity, pa.py_buffer(wide.tobytes())], array.null_count)
 
 
 def _is_valid(column: pa.ChunkedArray) -> bool:

@@ -156,8 +156,10 @@ class CsvReader(EngineReader):
         without = {"(empty)": ""}
         quote, escape, comment = (without.get(t, t) for t in (quote, escape, comment))
         if comment and skip and "skip" not in settings and self._begins_with_comments(source, comment, int(skip)):
-            # The engine counts them twice, and skips the header.
-            return self._sniff(engine, source, {**settings, "skip": 0, "comment": comment}, lenient)
+            # The engine may count them twice, and skip the header.
+            whole = self._sniffed_or_none(engine, source, {**settings, "skip": 0, "comment": comment}, lenient)
+            if whole is not None and len(whole.columns) >= len(found):
+                return whole
         unquoted = not quote and "quote" not in settings and not self._has_quotes_at_start(source)
         if unquoted:  # a quotation mark may come after the sample
             quote = escape = '"'
@@ -165,6 +167,16 @@ class CsvReader(EngineReader):
             without.get(delimiter, delimiter), quote, escape or quote, new_line, comment, int(skip), bool(header),
             tuple((c["name"], c["type"]) for c in found), date or "", timestamp or "", tuple(lenient.items()), unquoted,
         )  # fmt: skip
+
+    def _sniffed_or_none(
+        self, engine: Engine, source: Utf8File, settings: Mapping[str, object], lenient: Mapping[str, object]
+    ) -> Dialect | None:
+        import duckdb
+
+        try:
+            return self._sniff(engine, source, settings, lenient)
+        except duckdb.Error:
+            return None
 
     def _begins_with_comments(self, source: Utf8File, comment: str, lines: int) -> bool:
         with self._opened(source) as stream:

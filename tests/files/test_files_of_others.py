@@ -66,6 +66,7 @@ UNCHANGED: list[tuple[str, str, str | bytes, str, list[tuple[Any, ...]]]] = [
     ("short lines", "a.csv", "id,name,x\n1,a\n2,b,c\n", "id BIGINT, name STRING, x STRING", [(1, "a", None), (2, "b", "c")]),
     ("long lines", "a.csv", "a,b\n1,2\n3,4,5\n6,7\n", "a BIGINT, b BIGINT, column2 BIGINT", [(1, 2, None), (3, 4, 5), (6, 7, None)]),
     ("comments", "a.csv", "# from x\nid,name\n1,a\n", "id BIGINT, name STRING", [(1, "a")]),
+    ("comments and other lines before the header", "a.csv", "# one\noh no\n# two\na;b\n1;x\n2;y\n3;z\n", "a BIGINT, b STRING", [(1, "x"), (2, "y"), (3, "z")]),
     ("comments before quoted line breaks", "a.csv", '# note\nb,a\n"1\n2",5\n3,4\n', "b STRING, a BIGINT", [("1\n2", 5), ("3", 4)]),
     ("single quotes", "a.csv", "a,b\n'x,y',1\n'z',2\n", "a STRING, b BIGINT", [("x,y", 1), ("z", 2)]),
     ("texts and numbers", "a.json", '[{"t":"a"},{"t":300}]', "t STRING", [("a",), ("300",)]),
@@ -292,8 +293,12 @@ def test_avro_of_any_writer(tmp_path: Path) -> None:
             pa.Array.from_buffers(pa.decimal128(3, 2), 2, pa.array([D("-116.97"), D("1.00")], pa.decimal128(5, 2)).buffers()),
             "DECIMAL(38, 2)", [D("-116.97"), D("1.00")],
         ),
+        (
+            pa.Array.from_buffers(pa.decimal128(38, 0), 3, [None, pa.py_buffer(b"".join(n.to_bytes(16, "little", signed=True) for n in (10**38, -(10**38), 7)))]),
+            "STRING", [str(10**38), str(-(10**38)), "7"],
+        ),
     ],
-    ids=["lists in another order", "more digits than the type has"],
+    ids=["lists in another order", "more digits than the type has", "39 digits in 128 bits"],
 )  # fmt: skip
 def test_arrow_data_that_other_writers_leave(tmp_path: Path, rows: pa.Array, types: str, values: list[Any]) -> None:
     table = pa.table({"a": rows})
