@@ -10,7 +10,7 @@ import pytest
 
 from paimon_nb.base.errors import BadOptionValue, PaimonError, UnknownOption, UnsupportedOperation
 from paimon_nb.options import TableOptions
-from paimon_nb.session.streaming.lookup.parser import LookupJoin, find_join
+from paimon_nb.session.query.lookup_joins import LookupJoin, find_join
 from paimon_nb.session.streaming.lookup.refresh import RefreshSchedule
 
 STREAMING = "SET 'execution.runtime-mode' = 'streaming'"

@@ -8,7 +8,7 @@ from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.options import READ_OPTIONS, TABLE_OPTIONS, WRITE_OPTIONS, find_option
 from paimon_nb.options import table as opt
-from paimon_nb.options.read import SCAN_PARTITIONS
+from paimon_nb.options.read import LOOKUP_CACHE, SCAN_PARTITIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -75,9 +75,39 @@ def lookup_table(table: Table) -> Table:
     from paimon_nb.table.read.plan.time_travel import LOOKUP_IGNORES
     from paimon_nb.table.tables.table import Table
 
+    if table.store.chain_branches is not None:
+        return Table(_chain_dimension(table), table.name)
     mode = "compacted-full" if table.options.get(opt.SCAN_MODE) == "compacted-full" else "latest-full"
     store = table.store.without_options(LOOKUP_IGNORES).copy({opt.SCAN_MODE.key: mode})
     return Table(store, table.name)
+
+
+def _chain_dimension(table: Table) -> TableStore:
+    """A chain table as a lookup join reads it: the state that its streams begin with.
+
+    Raises: UnsupportedOperation: a start other than its state, another cache than the whole table, or partitions are selected.
+    """
+    from paimon_nb.table.read.stream import check_incremental, followed_store
+
+    check_incremental(table.store, "a lookup join")
+    cache = table.options.get(LOOKUP_CACHE)
+    if cache not in ("auto", "full"):
+        raise UnsupportedOperation(
+            f"{table.name}: a lookup join of a chain table needs the whole table, not the cache mode {cache!r}",
+            hint="set 'lookup.cache' = 'full', or leave it out",
+            option=LOOKUP_CACHE.key,
+        )
+    return followed_store(table.store)
+
+
+def check_lookup_keys(table: Table, columns: Iterable[str]) -> None:
+    """Raises UnsupportedOperation: a lookup join compares partition columns of a chain table, whose rows stay where they were written."""
+    partition = {key.lower() for key in table.partition_keys} & {c.lower() for c in columns}
+    if table.store.chain_branches is not None and partition:
+        raise UnsupportedOperation(
+            f"{table.name}: a lookup join cannot compare partition keys of a chain table: {', '.join(sorted(partition))}",
+            hint="compare other columns, or read the table in batch mode",
+        )
 
 
 def lookup_options(options: Mapping[str, str]) -> dict[str, str]:

@@ -98,6 +98,7 @@ def run_query(
     with ExitStack() as views:
         names = views.enter_context(temporary_names_of_tables(session, tables, text, substitutes, hidden))
         views.enter_context(spark_errors(text, query.span, lambda: column_names(session, query.tables)))
+        _check_lookups(session, query, text, names)
         if lookups is not None and len(tables) < len(query.tables):
             names |= views.enter_context(lookups.names(session, query, text, names, params))
         arguments = {k: params[k] for k in query.parameters}
@@ -297,6 +298,23 @@ def with_position(error: PaimonError, text: str, span: Span) -> PaimonError:
     error.facts.setdefault("start", span.start)
     error.facts.setdefault("stop", span.stop)
     return error
+
+
+def _check_lookups(session: Session, query: Query, text: str, names: Mapping[Span, str]) -> None:
+    """Raises UnsupportedOperation: a lookup join compares partition columns of a chain table."""
+    from paimon_nb.session.query.hints import check_lookup_keys
+    from paimon_nb.session.query.lookup_joins import find_join
+    from paimon_nb.sql import render
+
+    for ref in query.tables:
+        if not ref.lookup or {*session.views, *session.temporary} & {ref.parts[0]} or not session.exists(ref.parts):
+            continue
+        table = session.table(ref.parts)
+        if table.store.chain_branches is not None:
+            view = new_view()
+            sql = render(query, text, {**names, ref.span: view_reference(view, ref)}, flink=session.flink_semantics)
+            join = find_join(sql, view)
+            check_lookup_keys(table, [column for column, _ in (*join.keys, *join.fixed)] if join is not None else [])
 
 
 def _paimon_frame(session: Session, ref: TableRef) -> DataFrame:

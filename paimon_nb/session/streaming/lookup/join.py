@@ -18,6 +18,7 @@ from paimon_nb.options.table import LOOKUP_CACHE_MAX_MEMORY_SIZE
 from paimon_nb.session.query.computed_columns import computed_columns, with_computed
 from paimon_nb.session.query.hidden_columns import with_hidden_columns_selected
 from paimon_nb.session.query.hints import greatest_partitions, lookup_options, lookup_table, partition_predicate
+from paimon_nb.session.query.lookup_joins import LookupJoin, Retry, find_join, retry_hints
 from paimon_nb.session.query.run_query import (
     known_to_spark,
     new_view,
@@ -26,7 +27,6 @@ from paimon_nb.session.query.run_query import (
     view_reference,
 )
 from paimon_nb.session.streaming.lookup.cache import Dimension
-from paimon_nb.session.streaming.lookup.parser import LookupJoin, Retry, find_join, retry_hints
 from paimon_nb.session.streaming.lookup.refresh import RefreshSchedule
 from paimon_nb.table.read.predicate.model import conjunction_of
 from paimon_nb.table.read.stream.start import check_changelog_producer

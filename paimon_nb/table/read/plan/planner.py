@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.options import table as opt
 from paimon_nb.table.read.live_files import read_live
-from paimon_nb.table.read.plan.chain import ChainState, chain_splits
+from paimon_nb.table.read.plan.chain import ChainState, chain_splits, starting_splits
 from paimon_nb.table.read.plan.scan_report import ScanReport, Stage
 from paimon_nb.table.read.plan.snapshot_scan import LevelFilter, ScanPlan, bind_to_store, plan_snapshot
 from paimon_nb.table.read.plan.time_travel import (
@@ -76,6 +76,8 @@ def plan_scan(
         from paimon_nb.table.read.plan.format_table_scan import plan_format_table
 
         return plan_format_table(store, bind_to_store(store, _parse_condition(store, predicate, where)), travel)
+    if store.starts_chain:
+        return _plan_start_of_chain(store, _parse_condition(store, predicate, where))
     snapshot = resolve_time_travel(store, travel)
     fallback = store.options.get(opt.SCAN_FALLBACK_BRANCH)  # today's options, with any schema
     primary, chain = store.options.get(opt.SCAN_PRIMARY_BRANCH), store.chain_branches
@@ -106,6 +108,16 @@ def plan_scan(
     if primary and primary != store.branch:
         return with_fallback(plan, str(primary), travel, levels, optimized=optimized, first=True)
     return plan
+
+
+def _plan_start_of_chain(store: TableStore, predicate: Predicate | None) -> ScanPlan:
+    """What a stream of a chain table begins with, now. `store`: its delta branch."""
+    names = store.chain_names
+    assert names is not None
+    full, bound = store.on_branch(names[0]), bind_to_store(store, predicate)
+    state = ChainState(full, full.latest(), store, store.latest())
+    splits = tuple(starting_splits(state, bound))
+    return ScanPlan(store, state.delta_snapshot or state.full_snapshot, splits, ScanReport(), bound)
 
 
 def _parse_condition(store: TableStore, predicate: Predicate | None, where: str | None) -> Predicate | None:

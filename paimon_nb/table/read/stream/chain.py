@@ -40,7 +40,10 @@ def followed_store(store: TableStore, predicate: Predicate | None = None) -> Tab
     check_incremental(store, "a stream")
     if predicate is not None and predicate.columns() & set(store.schema.partition_keys):
         raise _no_partition_filter(store)
-    return replace(store.on_branch(names[1]), starts_chain=True)
+    delta, merges = store.on_branch(names[1]), opt.CHAIN_TABLE_STREAMING_MERGE_SNAPSHOT
+    if store.options.get(merges):  # the option may be that of the table only
+        delta = delta.copy({merges.key: "true"})
+    return replace(delta, starts_chain=True)
 
 
 def check_incremental(store: TableStore, reader: str) -> None:
