@@ -145,7 +145,6 @@ HARMLESS: Mapping[str, str] = {
     "commit.discard-duplicate-files": "repeated commits are recognised by commit user and identifier",
     "commit.force-compact": "further compaction does not change rows",
     "compaction.file-num-limit": _TUNES,
-    "compaction.skip-expired-partitions": "compacting them does not change rows",
     "consumer.mode": _JOB,
     "cross-partition-upsert.bootstrap-parallelism": _TUNES,
     "cross-partition-upsert.index-ttl": "the index of keys does not expire",

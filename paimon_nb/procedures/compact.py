@@ -26,6 +26,7 @@ from paimon_nb.table.read.partition_spec import in_row_spec
 from paimon_nb.table.write.cluster import Order
 from paimon_nb.table.write.commit import TableCommit
 from paimon_nb.table.write.compact import idle_partitions, merge_chain, uses_clustering
+from paimon_nb.table.write.maintenance import expired_by_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -92,13 +93,23 @@ def _selected_partitions(
     context: Context, target: Table, partitions: str | None, where: str | None, idle_ms: int | None
 ) -> Callable[[bytes], bool] | None:
     """A test for the requested partitions; None: all."""
-    selected = selected_partitions(context, target, partitions, where)
+    selected = _without_expired(target, selected_partitions(context, target, partitions, where))
     if idle_ms is None:
         return selected
     if not target.partition_keys:
         raise UnsupportedOperation(f"{target.name} is not partitioned", hint="remove partition_idle_time")
     idle_set = idle_partitions(target.store, idle_ms)
     return lambda partition: partition in idle_set and (selected is None or selected(partition))
+
+
+def _without_expired(target: Table, selected: Callable[[bytes], bool] | None) -> Callable[[bytes], bool] | None:
+    """The test; with `compaction.skip-expired-partitions` only for partitions that have not expired."""
+    if not target.options.get(opt.COMPACTION_SKIP_EXPIRED_PARTITIONS):
+        return selected
+    is_expired = expired_by_values(target.store)
+    if is_expired is None:
+        return selected
+    return lambda partition: not is_expired(partition) and (selected is None or selected(partition))
 
 
 def _check_strategy(text: str | None) -> None:

@@ -178,3 +178,19 @@ def test_values_of_partition_columns_come_last_as_in_hive(swb: paimon_nb.Workben
         (1, "d1", "plain", "h1"), (2, "d2", "last", "h2"), (3, "d3", "named", "h3"), (4, "d4", "mixed", "h4"),
         (5, "d5", "by names", "h5"), (6, "d6", "other names", "h6"),
     ]  # fmt: skip
+
+
+def test_expired_partitions_are_not_compacted_when_the_table_says_so(wb: paimon_nb.Workbench) -> None:
+    wb.run("""CREATE TABLE t (k INT, dt STRING, PRIMARY KEY (dt, k) NOT ENFORCED) PARTITIONED BY (dt) WITH ('bucket' = '1',
+        'write-only' = 'true', 'partition.expiration-time' = '7 d', 'partition.timestamp-formatter' = 'yyyyMMdd',
+        'partition.expiration-check-interval' = '999 d')""")
+    for _ in range(2):
+        wb.run("INSERT INTO t VALUES (1, '20200101'), (1, '99990101'), (1, 'no day')")
+
+    def files() -> dict[str, int]:
+        return {r["partition"]: r["file_count"] for r in wb.table("t").system("partitions").to_pylist()}
+
+    wb.run("CALL sys.compact(`table` => 't', options => 'compaction.skip-expired-partitions=true')")
+    assert files() == {"dt=20200101": 2, "dt=99990101": 1, "dt=no day": 1}
+    wb.run("CALL sys.compact('t')")
+    assert files() == {"dt=20200101": 1, "dt=99990101": 1, "dt=no day": 1}

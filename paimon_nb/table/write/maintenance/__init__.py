@@ -21,6 +21,7 @@ from paimon_nb.table.write.maintenance.orphans import ORPHAN_AGE_MS, Orphan, fin
 from paimon_nb.table.write.maintenance.partitions import (
     drop_partitions,
     expire_partitions,
+    expired_by_values,
     missing_partitions,
     refuse_existing_partitions,
     refuse_missing_partitions,
@@ -42,7 +43,7 @@ from paimon_nb.table.write.maintenance.tags import (
 
 __all__ = [
     "ORPHAN_AGE_MS", "ExpireLimits", "Orphan", "Reachable", "Reassigned", "analyze", "clear_consumers", "compact_manifests", "create_branch",
-    "create_tag", "delete_branch", "delete_changelogs", "delete_consumer", "delete_tag", "delete_tags", "describe_manifests", "drop_partitions", "expire_changelogs",
+    "create_tag", "delete_branch", "delete_changelogs", "delete_consumer", "delete_tag", "delete_tags", "describe_manifests", "drop_partitions", "expired_by_values", "expire_changelogs",
     "expire_partitions", "expire_snapshots", "expire_tags", "fast_forward", "find_orphans", "mark_partitions_done", "missing_partitions",
     "merge_branch",
     "purge", "reachable_from_all_branches", "reassign_row_ids", "refuse_existing_partitions", "refuse_missing_partitions", "remove_missing_files", "remove_missing_manifests", "remove_orphans", "rename_branch", "rename_tag", "replace_tag",

@@ -24,7 +24,7 @@ from paimon_nb.table.write.publish.overwrite import (
 from paimon_nb.table.write.publish.publisher import SnapshotPublisher, notify_partitions_dropped
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from paimon_nb.format.snapshot import Snapshot
     from paimon_nb.table.read.store import TableStore
@@ -175,6 +175,22 @@ def expire_partitions(
     going = [values for _, values in old[:limit]]
     _drop_in_batches(store, going)
     return PartitionExpiry(tuple(going), tuple(skipped))
+
+
+def expired_by_values(store: TableStore) -> Callable[[bytes], bool] | None:
+    """Whether a partition is older than `partition.expiration-time` by its values; None: the table has no such expiry."""
+    o = store.options
+    age, strategy = o.get(opt.PARTITION_EXPIRATION_TIME), o.get(opt.PARTITION_EXPIRATION_STRATEGY)
+    if age is None or strategy != "values-time" or not store.schema.partition_keys:
+        return None
+    before = datetime.fromtimestamp(clock.now_ms() / 1000) - timedelta(milliseconds=age)
+    pattern, formatter = o.get(opt.PARTITION_TIMESTAMP_PATTERN), o.get(opt.PARTITION_TIMESTAMP_FORMATTER)
+
+    def is_expired(partition: bytes) -> bool:
+        when = partition_time(store, store.partition_values(partition), pattern, formatter)
+        return when is not None and when < before
+
+    return is_expired
 
 
 def _drop_in_batches(store: TableStore, going: Sequence[tuple[Any, ...]]) -> None:
