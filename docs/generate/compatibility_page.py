@@ -20,6 +20,8 @@ SESSIONS = RECORDS.parent / "deliberate_differences.toml"
 """What random sessions in Flink and here may answer differently."""
 RELEASES = RECORDS.parent / "paimon_releases.toml"
 """Where releases of Paimon give different answers."""
+COMMITS = RECORDS.parent / "paimon_commits.toml"
+"""Repairs of Paimon since 1.3.1, each decided."""
 ENGINES = {"flink": "Flink", "spark": "Spark"}
 """The first part of a record's file name -> the connector whose suites it records."""
 HEAD = """---
@@ -54,13 +56,22 @@ apache/paimon. The comparisons with 1.3.1 on this page expect these differences.
 | what | Paimon 1.3.1 | Paimon 2.1 and here | change | test here |
 |---|---|---|---|---|
 """
+COMMITS_HEAD = """## Repairs since Paimon 1.3.1
+
+Of {repairs} pull requests since release 1.3.1 whose titles say that they repair something in core, Flink, Spark or the file formats, and of
+some that add something, {decided} are decided: {mended} were mended here, too, {right} were right already, and {apart} cannot happen here. The others are not
+decided yet. *Right* and *mended* have a test here that shows it.
+
+| change | what | decision | test here |
+|---|---|---|---|
+"""
 TABLE = "| suite | cases | same | different | internal | tests here |\n|---|---|---|---|---|---|\n"
 ROW = "| {name} | {cases} | {equal} | {different} | {internal} | {tests} |\n"
 
 
 def page() -> str:
     """The whole page as Markdown."""
-    parts = [HEAD, releases()]
+    parts = [HEAD, releases(), commits()]
     for prefix, engine in ENGINES.items():
         found = list(suites(prefix))
         if found:
@@ -75,6 +86,23 @@ def releases() -> str:
         for d in tomllib.loads(RELEASES.read_text())["difference"]
     )
     return RELEASES_HEAD + "".join(rows)
+
+
+def commits() -> str:
+    """The section about repairs of Paimon: those decided, then those that cannot happen here."""
+    found = tomllib.loads(COMMITS.read_text())
+    decisions = [c["decision"] for c in found["change"]]
+    apart = sum(len(a["numbers"]) for a in found["apart"])
+    head = COMMITS_HEAD.format(
+        repairs=found["repairs"],
+        decided=len(decisions) + apart,
+        mended=decisions.count("mended"),
+        right=decisions.count("right"),
+        apart=apart,
+    )
+    rows = (f"| #{c['number']} | {_escaped(c['what'])} | {c['decision']} | `{c['test']}` |\n" for c in found["change"])
+    others = (f"- {a['why']}: {', '.join(f'#{n}' for n in a['numbers'])}\n" for a in found["apart"])
+    return head + "".join(rows) + "\nWhat cannot happen here:\n\n" + "".join(others)
 
 
 def random_sessions() -> str:

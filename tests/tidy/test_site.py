@@ -61,6 +61,15 @@ def test_the_page_of_compatibility_has_every_answer_that_a_release_changed() -> 
     assert [d["test"] for d in changed if not (ROOT / d["test"]).is_file()] == []
 
 
+def test_the_page_of_compatibility_has_every_decided_repair() -> None:
+    found = tomllib.loads(compatibility_page.COMMITS.read_text())
+    numbers = [c["number"] for c in found["change"]] + [n for a in found["apart"] for n in a["numbers"]]
+    assert len(numbers) == len(set(numbers)) > 80
+    assert {c["decision"] for c in found["change"]} == {"mended", "right"}
+    assert [c["test"] for c in found["change"] if not (ROOT / c["test"]).is_file()] == []
+    assert compatibility_page.commits() in compatibility_page.PAGE.read_text()
+
+
 def test_the_page_of_compatibility_has_every_difference_of_random_sessions() -> None:
     section = compatibility_page.random_sessions()
     known = tomllib.loads(compatibility_page.SESSIONS.read_text())["difference"]

@@ -117,6 +117,16 @@ def test_partial_updates_complete_each_other_over_days(wb: paimon_nb.Workbench, 
     assert sorted(tuple(r.values()) for r in rows) == expected
 
 
+def test_a_chain_may_have_days_and_hours(wb: paimon_nb.Workbench) -> None:
+    hours = {"partition.timestamp-pattern": "$dt $h:00:00", "partition.timestamp-formatter": "yyyyMMdd HH:mm:ss"}
+    create(wb, "k INT, n INT, v STRING, dt STRING, h STRING", "dt,h", **hours)
+    put(wb, "full", "(1, 1, 'a', '20250810', '22')", "(9, 1, 'far', '20250811', '05')")
+    put(wb, "delta", "(2, 1, 'b', '20250810', '23')")
+    put(wb, "delta", "(1, 2, 'a2', '20250811', '00')", "(3, 1, 'early', '20250810', '21')")
+    assert read(wb, "dt = '20250811' AND h = '00'") == [(1, 2, "a2", "20250811", "00"), (2, 1, "b", "20250811", "00")]
+    assert read(wb, "h = '21'") == [(3, 1, "early", "20250810", "21")]
+
+
 def test_groups_have_chains_of_their_own(wb: paimon_nb.Workbench) -> None:
     create(
         wb,
