@@ -19,6 +19,8 @@ from paimon_nb.session.query.local.decimals import from_unscaled, half_up, unsca
 from paimon_nb.session.query.local.values import Value, engine_type, is_integer, quote_name
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from paimon_nb.incremental.evaluation import Evaluation
     from paimon_nb.incremental.operators import Aggregate, AggregateCall, Column
     from paimon_nb.incremental.state import State
@@ -102,7 +104,7 @@ class _Groups:
             items.append(f"CAST({total} AS {engine_type(column.type)}) AS {column.id}")
         joins = f"{sums.name} s LEFT JOIN {old.name} o ON o.{KEY_TEXT} = s.{KEY_TEXT}"
         if self.op.rows_needed:
-            values = self._values_of_groups(change)
+            values = self._values_of_groups(change, old)
             joins += f" LEFT JOIN {values.name} v ON v.{KEY_TEXT} = s.{KEY_TEXT}"
             for call in self.op.calls:
                 if not call.is_linear:
@@ -111,18 +113,46 @@ class _Groups:
                     items.append(f"{found} AS {call.result.id}")
         return self.engine.table(f"SELECT {', '.join(items)} FROM {joins}")
 
-    def _values_of_groups(self, change: Relation) -> Relation:
-        """The functions that need all values of the changed groups."""
+    def _values_of_groups(self, change: Relation, old: Relation) -> Relation:
+        """The functions that need the values of the changed groups."""
         columns = (*self.op.keys, *self.op.rows_needed)
         rows = RowState(self.evaluation, self.evaluation.state(self.op, "_group_rows"), columns, None)
         only = self.engine.table(f"SELECT {''.join(f'{c.id}, ' for c in columns)}{WEIGHT} FROM {change.name}")
         keyed = rows.keyed(self.engine.consolidated(only, columns), self.key)
-        before = rows.find(keyed)
-        after = rows.after(before, keyed)
-        rows.write(keyed, before)
-        items = ", ".join(f"{_ordered(c)} AS {c.result.id}" for c in self.op.calls if not c.is_linear)
-        copies = f"SELECT * FROM {after.name}, unnest(range({WEIGHT}))"
+        calls = [c for c in self.op.calls if not c.is_linear]
+        if not old.count or any(c.function not in ("MIN", "MAX") for c in calls):
+            before = rows.find(keyed)
+            rows.write(keyed, before)
+            return self._of_values(calls, rows.after(before, keyed))
+        rows.write(keyed)
+        whole = self.engine.table(
+            f"SELECT * FROM {keyed.name} WHERE {KEY_TEXT} IN ({_groups_to_read(calls, keyed, old)})"
+        )
+        found = self._of_values(calls, rows.after(rows.find(whole), whole)) if whole.count else None
+        return self._of_additions(calls, keyed, old, found)
+
+    def _of_values(self, calls: Sequence[AggregateCall], rows: Relation) -> Relation:
+        items = ", ".join(f"{_ordered(c)} AS {c.result.id}" for c in calls)
+        copies = f"SELECT * FROM {rows.name}, unnest(range({WEIGHT}))"
         return self.engine.table(f"SELECT {KEY_TEXT}, {items} FROM ({copies}) GROUP BY {KEY_TEXT}")
+
+    def _of_additions(
+        self, calls: Sequence[AggregateCall], keyed: Relation, old: Relation, found: Relation | None
+    ) -> Relation:
+        """MIN and MAX of groups that lost no such value: of the old one and the added ones. `found`: the other groups."""
+        items, ids = [], ", ".join(c.result.id for c in calls)
+        for c in calls:
+            assert c.operand is not None
+            function, added = c.function.lower(), f"{c.operand.id}"
+            items.append(f"{function}(CASE WHEN {WEIGHT} > 0 THEN {added} END) AS {c.result.id}")
+        others = "" if found is None else f" WHERE {KEY_TEXT} NOT IN (SELECT {KEY_TEXT} FROM {found.name})"
+        added = f"SELECT {KEY_TEXT}, {', '.join(items)} FROM {keyed.name}{others} GROUP BY {KEY_TEXT}"
+        before = f"SELECT {KEY_TEXT}, {ids} FROM {old.name}{others}"
+        both = ", ".join(f"{c.function.lower()}({c.result.id}) AS {c.result.id}" for c in calls)
+        text = f"SELECT {KEY_TEXT}, {both} FROM ({before} UNION ALL {added}) GROUP BY {KEY_TEXT}"
+        return self.engine.table(
+            text if found is None else f"{text} UNION ALL SELECT {KEY_TEXT}, {ids} FROM {found.name}"
+        )
 
     # -- results
 
@@ -137,6 +167,19 @@ class _Groups:
         text = f"SELECT {KEY_TEXT} AS {KEY}{ids} FROM {groups.name} WHERE"
         self.state.upserts.append(self.engine.rows(f"{text} {remains}"))
         self.state.deletes.append(self.engine.rows(f"{text} NOT ({remains})"))
+
+
+def _groups_to_read(calls: Sequence[AggregateCall], keyed: Relation, old: Relation) -> str:
+    """The keys of groups that may have lost their smallest or largest value."""
+    lost = " OR ".join(
+        f"d.{c.operand.id} {'<=' if c.function == 'MIN' else '>='} o.{c.result.id}"
+        for c in calls
+        if c.operand is not None
+    )
+    return (
+        f"SELECT d.{KEY_TEXT} FROM {keyed.name} d JOIN {old.name} o ON d.{KEY_TEXT} = o.{KEY_TEXT} "
+        f"WHERE d.{WEIGHT} < 0 AND ({lost})"
+    )
 
 
 def _unscaled(call: AggregateCall) -> str:

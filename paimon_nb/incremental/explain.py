@@ -96,6 +96,8 @@ def _name_and_cost(op: Operator) -> tuple[str, str]:
             name = "distinct" if op.is_distinct else f"group by {keys or 'nothing'}: {calls}"
             slow = sorted({c.function.lower() for c in op.calls if not c.is_linear})
             cost = "its group's row"
+            if slow and set(slow) <= {"min", "max"}:
+                return name, f"{cost}, and the values of its group if it removes the {' or '.join(slow)}"
             return name, f"{cost}, and the values of its group for {', '.join(slow)}" if slow else cost
         case Partitioned():
             whole = "the rows of its partition" if op.partition else "all rows: there is not a PARTITION BY"

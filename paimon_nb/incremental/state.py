@@ -6,6 +6,7 @@ twice changes nothing. Snapshots after the one that is named are those of a refr
 
 from __future__ import annotations
 
+import re
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from paimon_nb.table.read import Predicate
     from paimon_nb.table.tables.table import Table
 
+_NOT_A_NAME = re.compile(r"[^0-9A-Za-z]+")
+"""An expression without an alias is called as it is written: `(g + 1)`."""
 KEY, ROW, COUNT = "_key", "_row", "_count"
 _COMMENT = "incremental state of "
 _EXACT_KEYS = 16
@@ -60,10 +63,11 @@ class StateShape:
         names: list[str] = []
         taken = {KEY, ROW, COUNT}
         for column in self.columns:
-            name, number = column.name.lower(), 1
+            written = _NOT_A_NAME.sub("_", column.name).strip("_").lower() or "value"
+            name, number = written, 1
             while name in taken:
                 number += 1
-                name = f"{column.name.lower()}_{number}"
+                name = f"{written}_{number}"
             taken.add(name)
             names.append(name)
         return tuple(names)

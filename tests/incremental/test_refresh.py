@@ -200,7 +200,10 @@ def test_explain_names_state_and_cost(orders: paimon_nb.Workbench) -> None:
     text = "SELECT c.name, count(*) AS n, max(o.x) AS high FROM o JOIN c ON o.g = c.g GROUP BY c.name"
     found = incremental.analyse(orders.session, text).explain()
     assert "group by name: count(*), max(x)" in found
-    assert "[incremental; one change costs its group's row, and the values of its group for max; state: " in found
+    assert (
+        "[incremental; one change costs its group's row, and the values of its group if it removes the max; state: "
+        in found
+    )
     assert "inner join on" in found
     assert "_inner_join_left, <target>__state_" in found
     assert "scan default.o  [stateless" in found
