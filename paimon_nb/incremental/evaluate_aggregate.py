@@ -129,7 +129,7 @@ class _Groups:
             f"SELECT * FROM {keyed.name} WHERE {KEY_TEXT} IN ({_groups_to_read(calls, keyed, old)})"
         )
         found = self._of_values(calls, rows.after(rows.find(whole), whole)) if whole.count else None
-        return self._of_additions(calls, keyed, old, found)
+        return self._of_additions(calls, keyed, old, whole, found)
 
     def _of_values(self, calls: Sequence[AggregateCall], rows: Relation) -> Relation:
         items = ", ".join(f"{_ordered(c)} AS {c.result.id}" for c in calls)
@@ -137,15 +137,15 @@ class _Groups:
         return self.engine.table(f"SELECT {KEY_TEXT}, {items} FROM ({copies}) GROUP BY {KEY_TEXT}")
 
     def _of_additions(
-        self, calls: Sequence[AggregateCall], keyed: Relation, old: Relation, found: Relation | None
+        self, calls: Sequence[AggregateCall], keyed: Relation, old: Relation, whole: Relation, found: Relation | None
     ) -> Relation:
-        """MIN and MAX of groups that lost no such value: of the old one and the added ones. `found`: the other groups."""
+        """MIN and MAX of groups that lost no such value: of the old one and the added ones. `whole`: the changes of the other groups, `found`: their values."""
         items, ids = [], ", ".join(c.result.id for c in calls)
         for c in calls:
             assert c.operand is not None
             function, added = c.function.lower(), f"{c.operand.id}"
             items.append(f"{function}(CASE WHEN {WEIGHT} > 0 THEN {added} END) AS {c.result.id}")
-        others = "" if found is None else f" WHERE {KEY_TEXT} NOT IN (SELECT {KEY_TEXT} FROM {found.name})"
+        others = "" if found is None else f" WHERE {KEY_TEXT} NOT IN (SELECT {KEY_TEXT} FROM {whole.name})"
         added = f"SELECT {KEY_TEXT}, {', '.join(items)} FROM {keyed.name}{others} GROUP BY {KEY_TEXT}"
         before = f"SELECT {KEY_TEXT}, {ids} FROM {old.name}{others}"
         both = ", ".join(f"{c.function.lower()}({c.result.id}) AS {c.result.id}" for c in calls)

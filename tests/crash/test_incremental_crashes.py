@@ -39,9 +39,8 @@ def scene() -> MemoryFileIO:
         INSERT INTO c VALUES ('a', 'Ann'), ('b', 'Bob')
     """)
     refreshed(wb)
-    wb.run(
-        "INSERT INTO o VALUES (1, 'b', 1), (4, 'a', 4); INSERT INTO c VALUES ('b', 'Bobby'); DELETE FROM o WHERE id = 3"
-    )
+    wb.run("INSERT INTO o VALUES (1, 'b', 1), (4, 'a', 4); INSERT INTO c VALUES ('b', 'Bobby')")
+    wb.table("o").delete(where="id = 3")
     return files
 
 
@@ -68,7 +67,8 @@ def die_at(files: MemoryFileIO, call: int, way: str) -> None:
     assert rows(wb) in (before, after)
     result = refreshed(wb)
     assert (result.action, rows(wb)) in (("incremental", after), ("unchanged", after)), f"call {call} {way}: {result}"
-    wb.run("INSERT INTO o VALUES (9, 'b', 0); DELETE FROM o WHERE id = 2")
+    wb.run("INSERT INTO o VALUES (9, 'b', 0)")
+    wb.table("o").delete(where="id = 2")
     assert refreshed(wb).action == "incremental"
     assert rows(wb) == expected(wb)
     new_process()

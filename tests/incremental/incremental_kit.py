@@ -39,6 +39,18 @@ def batch_answer(wb: paimon_nb.Workbench, text: str) -> pa.Table | None:
         return None
 
 
+def change(wb: paimon_nb.Workbench, text: str) -> None:
+    """Run statements. DELETE without Spark."""
+    for statement in text.split(";"):
+        words = statement.split(maxsplit=4)
+        if words[:2] == ["DELETE", "FROM"]:
+            wb.table(words[2]).delete(where=words[4])
+        elif words[:1] == ["UPDATE"]:
+            wb.table(words[1]).update({"v": 7}, where=statement.partition("WHERE")[2])
+        else:
+            wb.run(statement)
+
+
 def counted(rows: pa.Table) -> Counter[str]:
     return Counter(rows_as_text(rows.rename_columns([str(i) for i in range(rows.num_columns)])))
 

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import math
 import random
-from typing import TYPE_CHECKING
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
 
 if TYPE_CHECKING:
     import paimon_nb
@@ -27,55 +32,61 @@ class Changes:
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
 
-    def _value(self, kind: str) -> str:
+    def _value(self, kind: str) -> Any:
         r = self.random
         if r.random() < 0.12:
-            return "NULL"
+            return None
         match kind:
             case "text":
-                return r.choice(["'a'", "'a'", "'a'", "'b'", "'c'", "''", r"'x|y'", "'#'", r"'\\\\N'"])
+                return r.choice(["a", "a", "a", "b", "c", "", "x|y", "#", "\\N"])
             case "int":
-                return str(r.choice([0, 1, 1, 1, 2, 3, -1, 7, r.randint(-50, 50)]))
+                return r.choice([0, 1, 1, 1, 2, 3, -1, 7, r.randint(-50, 50)])
             case "decimal":
-                return r.choice(["0.00", "1.50", "-2.25", "99999999.99", f"{r.randint(-999, 999) / 100:.2f}"])
+                return Decimal(r.choice(["0.00", "1.50", "-2.25", "99999999.99", f"{r.randint(-999, 999) / 100:.2f}"]))
             case "double":
-                return r.choice(["0e0", "1.5e0", "-2.25e0", "1024e0", f"{r.randint(-64, 64) / 8}e0"])
+                return r.choice([0.0, 1.5, -2.25, 1024.0, r.randint(-64, 64) / 8, math.nan])
             case "date":
-                return f"DATE '2024-0{r.randint(1, 3)}-1{r.randint(0, 3)}'"
+                return dt.date(2024, r.randint(1, 3), r.randint(10, 13))
         raise ValueError(kind)
 
-    def _row(self, table: str) -> str:
+    def _rows(self, table: str, count: int) -> pa.Table:
         key = {"o": "id", "c": "cid"}.get(table)
         size = 14 if table == "o" else 7
-        values = [
-            str(self.random.randint(1, size)) if n == key else self._value(kind) for n, kind in COLUMNS[table].items()
+        rows = [
+            {n: self.random.randint(1, size) if n == key else self._value(kind) for n, kind in COLUMNS[table].items()}
+            for _ in range(count)
         ]
-        return f"({', '.join(values)})"
+        return pa.Table.from_pylist(rows, pa.schema([(n, _arrow_type(table, n, k)) for n, k in COLUMNS[table].items()]))
 
-    def statement(self) -> str:
-        """One change."""
+    def change(self, wb: paimon_nb.Workbench) -> None:
+        """One change. Python's table methods, because some statements need Spark."""
         r = self.random
-        table = r.choice(["o", "o", "o", "c", "c", "e"])
+        name = r.choice(["o", "o", "o", "c", "c", "e"])
+        table = wb.table(name)
         kind = r.random()
         if kind < 0.68:
-            return f"INSERT INTO {table} VALUES {', '.join(self._row(table) for _ in range(r.choice([1, 1, 2, 3, 8])))}"
-        if kind < 0.88:
-            column, kind_of = r.choice([("g", "text"), ("k", "int")])
-            return f"DELETE FROM {table} WHERE {column} = {self._value(kind_of)}"
-        if kind < 0.94 and table != "e":
-            return (
-                f"UPDATE {table} SET g = {self._value('text')}, k = {self._value('int')} WHERE k = {self._value('int')}"
-            )
-        if kind < 0.96:
-            return f"DELETE FROM {table} WHERE TRUE"
-        if kind < 0.98:
-            return f"INSERT OVERWRITE {table} VALUES {', '.join(self._row(table) for _ in range(3))}"
-        return f"CALL sys.compact(`table` => 'default.{table}')"
+            table.append(self._rows(name, r.choice([1, 1, 2, 3, 8])))
+        elif kind < 0.88:
+            table.delete(where=r.choice(["g = 'a'", "g = 'b'", "k = 1", "k = 0", "k IS NULL", "k > 5", "g IS NULL"]))
+        elif kind < 0.94:
+            table.update({"g": self._value("text"), "k": self._value("int")}, where=f"k = {r.choice([0, 1, 2, 7])}")
+        elif kind < 0.96:
+            table.truncate()
+        elif kind < 0.98:
+            table.overwrite(self._rows(name, 3))
+        else:
+            table.compact()
 
     def apply(self, wb: paimon_nb.Workbench) -> None:
         """Some changes."""
         for _ in range(self.random.choice([0, 1, 1, 2, 3])):
-            wb.run(self.statement())
+            self.change(wb)
+
+
+def _arrow_type(table: str, name: str, kind: str) -> pa.DataType:
+    if kind == "int":
+        return pa.int64() if (table, name) in (("o", "x"), ("e", "v")) else pa.int32()
+    return {"text": pa.string(), "decimal": pa.decimal128(10, 2), "double": pa.float64(), "date": pa.date32()}[kind]
 
 
 class Questions:

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
+from incremental_kit import change as run
 
 from paimon_nb.incremental.deltas import change_between
 from paimon_nb.incremental.operators import WEIGHT
@@ -57,7 +58,7 @@ def test_the_change_of_a_statement(wb: paimon_nb.Workbench, create: str, stateme
     wb.run(f"{create}; {FIRST}")
     table = wb.table("t")
     before = table.latest_snapshot().id
-    wb.run(statement)
+    run(wb, statement)
     after = table.latest_snapshot().id
     expected = state(table, after)
     expected.subtract(state(table, before))

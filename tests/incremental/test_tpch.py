@@ -107,9 +107,8 @@ class Data:
     def old_orders(self, count: int) -> None:
         """RF2: orders that are removed with their lines."""
         keys = ", ".join(map(str, self.random.sample(range(1, self.orders + 1), count)))
-        self.wb.run(
-            f"DELETE FROM orders WHERE o_orderkey IN ({keys}); DELETE FROM lineitem WHERE l_orderkey IN ({keys})"
-        )
+        for table, column in (("orders", "o_orderkey"), ("lineitem", "l_orderkey")):
+            self.wb.table(table).delete(where=f"{column} IN ({keys})")
 
 
 def test_every_query_of_tpch_is_incremental(wb: paimon_nb.Workbench) -> None:
