@@ -193,9 +193,11 @@ def _unscaled(call: AggregateCall) -> str:
 def _ordered(call: AggregateCall) -> str:
     """The function over a group's rows. Floating-point numbers are summed in their order, so that the sum depends on the values alone."""
     assert call.operand is not None
+    x = call.operand.id
+    if call.function in ("MIN", "MAX"):  # of 0.0 and -0.0 either is right; the one that is stored stays
+        return f"{call.function.lower()}({x})"
     if call.function not in ("SUM", "AVG") or call.distinct:
         return call.sql
-    x = call.operand.id
     for summed in (f"sum({x})", f"sum(CAST({x} AS DOUBLE))"):
         call_sql = call.sql.replace(summed, f"{summed[:-1]} ORDER BY {x})")
         if call_sql != call.sql:

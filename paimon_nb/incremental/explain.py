@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.lazy_dataclass import dataclass
@@ -22,8 +23,10 @@ from paimon_nb.incremental.operators import (
 from paimon_nb.incremental.shapes import shapes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+_ID = re.compile(r"\b(?:x\d+|t\d+_\d+)\b")
+"""A column of the plan in the engine's SQL."""
 STATELESS, INCREMENTAL, RECOMPUTED = "stateless", "incremental", "recomputed"
 
 
@@ -54,12 +57,23 @@ def operator_plans(root: Operator) -> list[OperatorPlan]:
             visit(child, depth + 1)
 
     visit(root, 0)
-    return [_plan(op, number, depths[id(op)]) for number, op in enumerate(postorder(root))]
+    names = _column_names(root)
+    return [_plan(op, number, depths[id(op)], names) for number, op in enumerate(postorder(root))]
 
 
-def _plan(op: Operator, number: int, depth: int) -> OperatorPlan:
+def _column_names(root: Operator) -> dict[str, str]:
+    """What the plan's columns are called in the text; those of tables with the table."""
+    names: dict[str, str] = {}
+    for op in postorder(root):
+        prefix = f"{op.table.name.table}." if isinstance(op, Source) else ""
+        names |= {c.id: f"{prefix}{c.name}" for c in op.columns if c.id not in names}
+    return names
+
+
+def _plan(op: Operator, number: int, depth: int, names: Mapping[str, str]) -> OperatorPlan:
     states = tuple(s.suffix for s in shapes_of(op, number))
     name, cost = _name_and_cost(op)
+    name = _ID.sub(lambda found: names.get(found.group(), found.group()), name)
     mode = INCREMENTAL if states or isinstance(op, Join) else STATELESS
     return OperatorPlan(name, mode, states, cost, _definition(op), depth)
 
@@ -69,7 +83,7 @@ def _name_and_cost(op: Operator) -> tuple[str, str]:
         case Source():
             return f"scan {op.table.name}", "the changed rows"
         case Project():
-            return "project", "its row"
+            return f"project {', '.join(c.name for c in op.columns)}", "its row"
         case Filter():
             return f"filter {op.condition}", "its row"
         case UnionAll():

@@ -18,11 +18,13 @@ TABLES = """
         WITH ('bucket' = '2');
     CREATE TABLE c (cid INT, g STRING, k INT, name STRING, PRIMARY KEY (cid) NOT ENFORCED) WITH ('bucket' = '1');
     CREATE TABLE e (g STRING, k INT, v BIGINT);
+    CREATE TABLE p (day DATE, id INT, g STRING, k INT, d DOUBLE, PRIMARY KEY (day, id) NOT ENFORCED) PARTITIONED BY (day) WITH ('bucket' = '-1');
 """
 COLUMNS = {
     "o": {"id": "int", "g": "text", "k": "int", "x": "int", "p": "decimal", "d": "double", "day": "date"},
     "c": {"cid": "int", "g": "text", "k": "int", "name": "text"},
     "e": {"g": "text", "k": "int", "v": "int"},
+    "p": {"day": "date", "id": "int", "g": "text", "k": "int", "d": "double"},
 }
 
 
@@ -44,16 +46,23 @@ class Changes:
             case "decimal":
                 return Decimal(r.choice(["0.00", "1.50", "-2.25", "99999999.99", f"{r.randint(-999, 999) / 100:.2f}"]))
             case "double":
-                return r.choice([0.0, 1.5, -2.25, 1024.0, r.randint(-64, 64) / 8, math.nan])
+                return r.choice([0.0, -0.0, 1.5, -2.25, 1024.0, r.randint(-64, 64) / 8, math.nan])
             case "date":
                 return dt.date(2024, r.randint(1, 3), r.randint(10, 13))
         raise ValueError(kind)
 
     def _rows(self, table: str, count: int) -> pa.Table:
-        key = {"o": "id", "c": "cid"}.get(table)
+        key = {"o": "id", "c": "cid", "p": "id"}.get(table)
         size = 14 if table == "o" else 7
         rows = [
-            {n: self.random.randint(1, size) if n == key else self._value(kind) for n, kind in COLUMNS[table].items()}
+            {
+                n: self.random.randint(1, size)
+                if n == key
+                else self._value(kind) or (dt.date(2024, 1, 10) if kind == "date" else None)
+                if table == "p"
+                else self._value(kind)
+                for n, kind in COLUMNS[table].items()
+            }
             for _ in range(count)
         ]
         return pa.Table.from_pylist(rows, pa.schema([(n, _arrow_type(table, n, k)) for n, k in COLUMNS[table].items()]))
@@ -61,7 +70,7 @@ class Changes:
     def change(self, wb: paimon_nb.Workbench) -> None:
         """One change. Python's table methods, because some statements need Spark."""
         r = self.random
-        name = r.choice(["o", "o", "o", "c", "c", "e"])
+        name = r.choice(["o", "o", "o", "c", "c", "e", "p"])
         table = wb.table(name)
         kind = r.random()
         if kind < 0.68:
@@ -131,7 +140,7 @@ class Questions:
             columns: dict[str, str] = {}
             text = self.select(depth - 1, columns)
             return f"({text}) AS {alias}", alias, columns
-        table = self.random.choice(["o", "o", "c", "e"])
+        table = self.random.choice(["o", "o", "c", "e", "p"])
         return f"{table} AS {alias}", alias, COLUMNS[table]
 
     def select(self, depth: int, out: dict[str, str] | None = None) -> str:
@@ -260,7 +269,7 @@ class Questions:
         table = self.random.choice(list(COLUMNS))
         inner = "k" if columns[name] == "int" else "g"
         if self._chance(0.25):
-            column = {"o": "x", "c": "k", "e": "v"}[table]
+            column = {"o": "x", "c": "k", "e": "v", "p": "id"}[table]
             numbers = [n for n, k in columns.items() if k == "int"]
             if numbers:
                 call = self.random.choice([f"max(y.{column})", "count(*)", f"sum(y.{column})"])
