@@ -51,16 +51,16 @@ class Changes:
                 return dt.date(2024, r.randint(1, 3), r.randint(10, 13))
         raise ValueError(kind)
 
+    def _cell(self, table: str, kind: str) -> Any:
+        value = self._value(kind)
+        return dt.date(2024, 1, 10) if value is None and table == "p" and kind == "date" else value
+
     def _rows(self, table: str, count: int) -> pa.Table:
         key = {"o": "id", "c": "cid", "p": "id"}.get(table)
         size = 14 if table == "o" else 7
         rows = [
             {
-                n: self.random.randint(1, size)
-                if n == key
-                else self._value(kind) or (dt.date(2024, 1, 10) if kind == "date" else None)
-                if table == "p"
-                else self._value(kind)
+                n: self.random.randint(1, size) if n == key else self._cell(table, kind)
                 for n, kind in COLUMNS[table].items()
             }
             for _ in range(count)
