@@ -49,7 +49,6 @@ from paimon_nb.session.query.local.values import (
     with_positive_zero,
 )
 from paimon_nb.session.query.local.views import find_query_of_view
-from paimon_nb.session.query.local.windows import over
 from paimon_nb.syntax import tree as syntax
 from paimon_nb.syntax.lexer import tokens
 from paimon_nb.syntax.tree import without_brackets
@@ -197,9 +196,7 @@ class Builder:
         expressions = [i.expression if isinstance(i, syntax.Alias) else i for i in node.items]
         aggregated = node.group is not None or node.having is not None or any(map(has_aggregate, expressions))
         if aggregated:
-            if has_window(expressions):
-                raise NotLocal("window functions over groups; write the groups as a subquery")
-            return self._grouped(node, op, rows, relation, subqueries)
+            return self._grouped(node, op, rows, relation, subqueries, windows)
         if has_window(expressions):
             return self._with_windows(node, op, context, relation, windows)
         named = self._select_list(node.items, rows, relation)
@@ -228,13 +225,19 @@ class Builder:
         return op
 
     def _grouped(
-        self, node: syntax.Select, op: Operator, rows: Expressions, relation: Relation, subqueries: Subqueries
+        self,
+        node: syntax.Select,
+        op: Operator,
+        rows: Expressions,
+        relation: Relation,
+        subqueries: Subqueries,
+        windows: Mapping[str, syntax.Window],
     ) -> Built:
         keys = group_keys(node, rows, relation)
         if keys.grouping is not None:
             raise NotLocal("GROUPING SETS, ROLLUP and CUBE; write one query for each set, with UNION ALL")
         before = len(subqueries.found)
-        scope = GroupScope(self.shared, rows.context, relation, keys.values)
+        scope = GroupScope(self.shared, rows.context, relation, keys.values, windows)
         named = self._select_list(node.items, scope, relation)
         scope.named = named
         having = None if node.having is None else scope.condition(node.having)
@@ -244,6 +247,8 @@ class Builder:
         result = subqueries.joined(result, since=before)
         if having is not None:
             result = Filter(result, having.sql)
+        if has_window(i.expression if isinstance(i, syntax.Alias) else i for i in node.items):
+            return self._windows(node, result, named, scope, windows)
         found = self._ending(node, result, named, scope)
         return replace(found, is_one_row=not keys.values and node.having is None and not _has_limit(node))
 
@@ -314,19 +319,28 @@ class Builder:
         windows: Mapping[str, syntax.Window],
     ) -> Built:
         scope = WindowScope(context, relation.resolve, windows=windows)
-        rows = Expressions(context, relation.resolve)
-        named = self._select_list(node.items, scope, relation)
+        return self._windows(node, op, self._select_list(node.items, scope, relation), scope, windows)
+
+    def _windows(
+        self,
+        node: syntax.Select,
+        op: Operator,
+        named: Sequence[tuple[str | None, Value]],
+        scope: Expressions,
+        windows: Mapping[str, syntax.Window],
+    ) -> Built:
+        """A SELECT list with window functions."""
+        if node.distinct or _has_limit(node):
+            raise NotLocal("DISTINCT or LIMIT beside window functions; write the windows as a subquery")
+        value_of = scope.inside_window().value
         partitions: list[tuple[str, ...]] = []
         for item in node.items:
             for found in syntax.walk_expression(item):
                 if isinstance(found, syntax.Window):
                     window = windows.get((found.base or "").lower(), found)
-                    over(found, windows, rows.value)
-                    partitions.append(tuple(with_positive_zero(rows.value(e)).sql for e in window.partition))
+                    partitions.append(tuple(with_positive_zero(value_of(e)).sql for e in window.partition))
         if len(set(partitions)) > 1:
             raise NotLocal("windows with different PARTITION BY; write one of them as a subquery")
-        if node.distinct or _has_limit(node):
-            raise NotLocal("DISTINCT or LIMIT beside window functions; write the windows as a subquery")
         items = tuple((v.sql, self.shared.column(v.type, name)) for name, v in named)
         return Built(Partitioned(op, partitions[0], items, "", "windows"), tuple(n for n, _ in named))
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from paimon_nb.incremental.operators import AggregateCall, Column, Project
+from paimon_nb.incremental.window_scope import WindowScope
 from paimon_nb.session.query.local.aggregates import aggregate_sql
 from paimon_nb.session.query.local.expressions import Context, Expressions
 from paimon_nb.session.query.local.not_local import NotLocal
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from paimon_nb.incremental.shared import Shared
 
 
-class GroupScope(Expressions):
+class GroupScope(WindowScope):
     """The scope of a SELECT list and HAVING with groups.
 
     Args:
@@ -30,9 +32,17 @@ class GroupScope(Expressions):
         context: of the text.
         relation: what names in a row mean.
         groups: the keys by their SQL in a row.
+        windows: the windows of the WINDOW clause.
     """
 
-    def __init__(self, shared: Shared, context: Context, relation: Relation, groups: Mapping[str, Value]) -> None:
+    def __init__(
+        self,
+        shared: Shared,
+        context: Context,
+        relation: Relation,
+        groups: Mapping[str, Value],
+        windows: Mapping[str, syntax.Window] | None = None,
+    ) -> None:
         self._shared, self._relation = shared, relation
         self.named: Sequence[tuple[str | None, Value]] = ()
         """The SELECT list, whose aliases HAVING may use."""
@@ -44,7 +54,7 @@ class GroupScope(Expressions):
         values = {
             sql: Value(c.id, c.type, groups[sql].name, origin=Origin("AGGREGATE", ())) for sql, c in columns.items()
         }
-        super().__init__(context, relation.resolve, groups=values)
+        super().__init__(context, relation.resolve, groups=values, windows=windows)
 
     @classmethod
     def over_columns(cls, shared: Shared, columns: Sequence[Column]) -> GroupScope:
@@ -77,6 +87,11 @@ class GroupScope(Expressions):
             if position is not None:
                 return self.named[position][1]
         return super().value(e)
+
+    def inside_window(self) -> Expressions:
+        inner = copy(self)  # it finds the same columns and calls
+        inner.windows = None
+        return inner
 
     def _aggregate(self, e: syntax.Call) -> Value:
         operand, condition = self._aggregate_operands(e, self.rows())

@@ -28,7 +28,7 @@ class WindowScope(Expressions):
         found = super()._window_call(e)
         assert e.window is not None
         assert self.windows is not None
-        clause = over(e.window, self.windows, Expressions(self.context, self.resolve).value)
+        clause = over(e.window, self.windows, self.inside_window().value)
         by_rows = " ROWS BETWEEN " in clause.sql
         if e.function in _OF_A_ROW and not by_rows:
             raise NotLocal(f"{e.function} over a RANGE takes any of the rows with equal ORDER BY; write ROWS")

@@ -219,3 +219,35 @@ def test_explain_names_state_and_cost(orders: paimon_nb.Workbench) -> None:
 def test_a_plan_of_a_missing_table_is_an_error(orders: paimon_nb.Workbench) -> None:
     with pytest.raises(PaimonError):
         incremental.analyse(orders.session, "SELECT * FROM none_such").refresh("t")
+
+
+def test_windows_over_groups_follow_their_partition(orders: paimon_nb.Workbench) -> None:
+    text = "SELECT g, sum(x) AS s, sum(sum(x)) OVER () AS whole, count(*) AS n FROM o GROUP BY g"
+    target(orders, text)
+    refreshed(orders, "t", text)
+    change(orders, "INSERT INTO o VALUES (4, 'c', 40, NULL); DELETE FROM o WHERE id = 2")
+    assert refreshed(orders, "t", text).action == "incremental"
+    assert rows(orders) == [{"g": "a", "s": 15, "whole": 55, "n": 2}, {"g": "c", "s": 40, "whole": 55, "n": 1}]
+
+
+def test_rows_that_order_by_leaves_equal_keep_their_numbers(orders: paimon_nb.Workbench) -> None:
+    text = "SELECT id, row_number() OVER (PARTITION BY g ORDER BY x) AS r FROM o"
+    change(orders, "INSERT INTO o VALUES (11, 'a', 5, NULL), (12, 'a', 5, NULL), (13, 'a', 5, NULL)")
+    target(orders, text, ("id",))
+    refreshed(orders, "t", text)
+    for number in range(20, 24):
+        change(orders, f"INSERT INTO o VALUES ({number}, 'a', 5, NULL)")
+        refreshed(orders, "t", text)
+    numbers = sorted(row["r"] for row in rows(orders) if row["id"] != 2)
+    assert numbers == list(range(1, 10))
+
+
+def test_a_target_without_a_key_keeps_equal_rows(orders: paimon_nb.Workbench) -> None:
+    text = "SELECT name FROM c"
+    target(orders, text)
+    refreshed(orders, "t", text)
+    change(orders, "INSERT INTO c VALUES ('z', 'Bob'), ('y', 'Bob')")
+    refreshed(orders, "t", text)
+    change(orders, "DELETE FROM c WHERE g = 'z'")
+    refreshed(orders, "t", text)
+    assert [r["name"] for r in rows(orders)] == ["Ann", "Bob", "Bob", "Bobby"]

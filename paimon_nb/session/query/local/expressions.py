@@ -381,13 +381,17 @@ class Expressions:
             )  # it raises errors of rows that FILTER leaves out
         return operand, condition
 
+    def inside_window(self) -> Expressions:
+        """The scope of a window function's arguments, PARTITION BY and ORDER BY."""
+        return Expressions(self.context, self.resolve, groups=self.groups)
+
     def _window_call(self, e: Call) -> Value:
         assert e.window is not None
         if self.windows is None:
             raise NotLocal(f"{e.function} OVER is not allowed here")
         if len(e.name) > 1 or e.order:
             raise NotLocal(f"{e.function} OVER is left to Spark")
-        inner = Expressions(self.context, self.resolve, groups=self.groups)
+        inner = self.inside_window()
         clause = over(e.window, self.windows, inner.value)
         if e.function in AGGREGATES:
             operand, condition = self._aggregate_operands(e, inner)
