@@ -78,6 +78,11 @@ def spark_errors(
         raise translated from error
 
 
+_CONCURRENT = re.compile(
+    r"Multiple streaming jobs detected|CONCURRENT_STREAM_LOG_UPDATE|another query with same id is already active"
+)
+
+
 def paimon_error_of_spark(
     error: BaseException,
     text: str | None = None,
@@ -99,6 +104,13 @@ def paimon_error_of_spark(
     condition = _call_or_none(error, "getCondition") or _found_condition(whole)
     if _CANCELLED.search(whole) or condition == "SPARK_JOB_CANCELLED":
         return Cancelled("the work was cancelled", hint="nothing was committed; run the statement again")
+    if _CONCURRENT.search(whole):
+        return EngineError(
+            "another query has written to the checkpoint location of this one",
+            hint="a checkpoint belongs to one running query: stop the other one, or start this one with another checkpointLocation "
+            "(in SQL 'pipeline.name'). Nothing is lost or stored twice",
+            condition=condition,
+        )
     lost = None if _TRACE_END.search(whole) else _lost_worker_message(whole)
     if lost is not None:
         forget_dead_workers()  # otherwise the next statements fail once per dead worker

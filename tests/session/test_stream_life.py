@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from paimon_nb.base.errors import ReadError, TimeTravelError
+from paimon_nb.base.errors import BadOptionValue, ReadError, TimeTravelError
 from paimon_nb.table.write.maintenance import rollback_to_snapshot
 
 pytestmark = pytest.mark.spark
@@ -68,3 +68,54 @@ def test_a_job_whose_source_was_rolled_back_says_so_first(swb):
     assert listed["message"].startswith("s: the stream")
     assert "rolled back" in listed["message"]
     assert listed["message"].endswith("resume with: INSERT INTO t SELECT * FROM s")
+
+
+def test_a_job_that_was_stopped_while_it_wrote_its_first_offset_starts_again(swb, tmp_path):
+    """Found by a story: Spark leaves a temporary file and then refuses the checkpoint for ever."""
+    swb.run("CREATE TABLE s (k INT); CREATE TABLE t (k INT); INSERT INTO s VALUES (1)")
+    swb.run(f"SET 'execution.checkpointing.dir' = '{tmp_path}'; {STREAMING}")
+    offsets = tmp_path / "insert-into_default.t" / "offsets"
+    offsets.mkdir(parents=True)
+    for name in (".0.5f3c.tmp", "..0.5f3c.tmp.crc"):
+        (offsets / name).write_text("v1")
+    job = swb.sql("INSERT INTO t SELECT * FROM s")
+    assert job.process_available()
+    assert rows(swb, "t") == [(1,)]
+
+
+def test_a_second_job_with_the_checkpoint_of_a_running_one_is_refused(swb, tmp_path):
+    """Spark would stop the first one without a word."""
+    swb.run("CREATE TABLE s (k INT); CREATE TABLE t (k INT); INSERT INTO s VALUES (1)")
+    swb.run(f"SET 'execution.checkpointing.dir' = '{tmp_path}'; {STREAMING}")
+    first = swb.sql("INSERT INTO t SELECT * FROM s")
+    with pytest.raises(BadOptionValue, match="a running job uses the checkpoint") as refused:
+        swb.sql("INSERT INTO t SELECT k + 1 FROM s")
+    assert "pipeline.name" in refused.value.hint
+    swb.run("SET 'pipeline.name' = 'second'")
+    second = swb.sql("INSERT INTO t SELECT k + 1 FROM s")
+    assert first.process_available()
+    assert second.process_available()
+    assert (first.status, rows(swb, "t")) == ("RUNNING", [(1,), (2,)])
+
+
+def test_a_select_does_not_resume_from_another_select(swb, tmp_path):
+    """A checkpoint folder is for jobs: a SELECT begins with all rows, as in Flink."""
+    swb.run("CREATE TABLE s (k INT); INSERT INTO s VALUES (1), (2)")
+    swb.run(f"SET 'execution.checkpointing.dir' = '{tmp_path}'; {STREAMING}")
+    for _ in range(2):
+        found = swb.stream("SELECT k + 0 AS k FROM s").collect(timeout_s=120, idle_s=0.1)
+        assert sorted(found.column("k").to_pylist()) == [1, 2]
+
+
+def test_a_job_whose_target_was_rolled_back_stops_and_says_so(swb):
+    swb.run("CREATE TABLE s (k INT); CREATE TABLE t (k INT); INSERT INTO s VALUES (1)")
+    swb.run(STREAMING)
+    job = swb.sql("INSERT INTO t SELECT * FROM s")
+    assert job.process_available()
+    swb.run(f"{BATCH}; INSERT INTO s VALUES (2); {STREAMING}")
+    assert job.process_available()
+    rollback_to_snapshot(swb.table("t").store, 1)
+    swb.run(f"{BATCH}; INSERT INTO s VALUES (3); {STREAMING}")
+    with pytest.raises(TimeTravelError, match="t: the table was rolled back to before snapshot 2"):
+        job.awaitTermination()
+    assert rows(swb, "t") == [(1,)]

@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from mock_broker import MockBroker
 from story_kit import error_of, seeds
 
 import paimon_nb
@@ -32,24 +33,6 @@ TABLES = (
 )  # fmt: skip
 
 
-class Broker:
-    """A broker of librdkafka in this process; its partitions are in memory."""
-
-    def __init__(self) -> None:
-        from confluent_kafka import Producer
-
-        self._owner = Producer({"test.mock.num.brokers": 1, "bootstrap.servers": "mock", "log_level": 0})
-        (only,) = self._owner.list_topics(timeout=30).brokers.values()
-        self.address = f"{only.host}:{only.port}"
-        self._producer = Producer({"bootstrap.servers": self.address, "log_level": 0})
-
-    def send(self, topic: str, messages: list[tuple[str, str]]) -> None:
-        """Messages as key and value; those of a key are in one partition."""
-        for key, value in messages:
-            self._producer.produce(topic, key=key, value=value, partition=hash(key) % 2)
-        assert self._producer.flush(30) == 0
-
-
 def message(format: str, kind: str, old: dict[str, Any] | None, new: dict[str, Any] | None) -> str:
     row = new or old
     if format == "debezium-json":
@@ -70,7 +53,7 @@ class SyncStory:
         self.log: list[str] = []
         self.excuses: set[str] = set()
         self.format, self.options = self.chance.choice(FORMATS), self.chance.choice(TABLES)
-        self.broker = Broker()
+        self.broker = MockBroker()
         self.rows: dict[int, dict[str, Any]] = {}
         self.extra = 0
         self.wb = paimon_nb.connect(str(where / f"story-{seed}"))

@@ -12,16 +12,20 @@ import json
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.registry import Registry
+from paimon_nb.connectors.cdc.avro_events import connect_message, key_bytes
 from paimon_nb.connectors.cdc.mysql_types import WIDE, MySqlType, paimon_type
 from paimon_nb.connectors.cdc.values import Unreadable, span_of_time_text
-from paimon_nb.connectors.formats.api import AFTER, FormatOptions, MalformedMessage
-from paimon_nb.connectors.formats.cdc_json import CanalDecoder, DebeziumDecoder, MaxwellDecoder
+from paimon_nb.connectors.formats.api import AFTER, BEFORE, DELETE, INSERT, FormatOptions, MalformedMessage
+from paimon_nb.connectors.formats.cdc_json import CanalDecoder, DebeziumDecoder, MaxwellDecoder, OggDecoder
 from paimon_nb.connectors.formats.json import JsonDecoder, JsonRecords, require_object
 from paimon_nb.format.types import DataType, parse_type
+
+if TYPE_CHECKING:
+    from paimon_nb.connectors.formats.schema_registry import SchemaRegistry
 
 _STRING = parse_type("STRING")
 _EPOCH = dt.datetime(1970, 1, 1)
@@ -41,12 +45,28 @@ class Event:
     """Row kind and values for `mysql_types.to_column`."""
 
 
-def parse_event(format: str, message: bytes | None, key: bytes | None, modes: Collection[str]) -> Event | None:
-    """The event of a record; None if it changes no rows. Raises MalformedMessage."""
+def parse_event(
+    format: str,
+    message: bytes | None,
+    key: bytes | None,
+    modes: Collection[str],
+    registry: SchemaRegistry | None = None,
+) -> Event | None:
+    """The event of a record; None if it changes no rows.
+
+    Args:
+        registry: of the schemas of Avro messages.
+
+    Raises:
+        MalformedMessage. SourceUnavailable: the registry does not answer.
+    """
     if not message:
         return None
     try:
-        parsed = require_object(json.loads(message, parse_float=Decimal), "the message")
+        if registry is not None:
+            parsed, key = connect_message(message, registry), key_bytes(key, registry)
+        else:
+            parsed = require_object(json.loads(message, parse_float=Decimal), "the message")
         event = EVENTS.find(format)(parsed, modes)
     except (ValueError, RecursionError) as error:
         raise MalformedMessage(str(error)) from None
@@ -122,12 +142,50 @@ def _json_event(message: dict[str, Any], type_mapping_modes: Collection[str]) ->
     return Event("", "", columns, (), _convert_changes(changes, converters))
 
 
+def _ogg_event(message: dict[str, Any], type_mapping_modes: Collection[str]) -> Event | None:
+    changes = list(_OGG.records(message))
+    if not changes:
+        return None
+    columns, converters = _string_columns(changes)
+    database, _, table = str(message.get("table", "")).rpartition(".")
+    keys = tuple(message.get("primary_keys") or ())
+    return Event(database, table, columns, keys, _convert_changes(changes, converters))
+
+
+def _dms_event(message: dict[str, Any], type_mapping_modes: Collection[str]) -> Event | None:
+    """AWS Database Migration Service. Columns `BI_<name>` have the values before the change."""
+    about = require_object(message.get("metadata"), "'metadata'")
+    if about.get("record-type") != "data":
+        return None
+    operation, data = about.get("operation"), require_object(message.get("data"), "'data'")
+    after = {n: v for n, v in data.items() if not n.startswith(_BEFORE_IMAGE)}
+    before = {n.removeprefix(_BEFORE_IMAGE): v for n, v in data.items() if n.startswith(_BEFORE_IMAGE)}
+    match operation:
+        case "load" | "insert":
+            changes = [(INSERT, after)]
+        case "update":
+            changes = [(BEFORE, {**after, **before}), (AFTER, after)] if before else [(AFTER, after)]
+        case "delete":
+            changes = [(DELETE, {**after, **before})]
+        case _:
+            raise MalformedMessage(f"unknown operation {operation!r}, expected load, insert, update or delete")
+    columns, converters = _string_columns(changes)
+    schema, table = str(about.get("schema-name", "")), str(about.get("table-name", ""))
+    return Event(schema, table, columns, (), _convert_changes(changes, converters))
+
+
+_BEFORE_IMAGE = "BI_"
+AVRO_FORMATS = frozenset({"debezium-avro"})
+"""Formats whose messages have their schemas in a registry."""
 EVENTS: Registry[Callable[[dict[str, Any], Collection[str]], Event | None]] = Registry(
     "format of change logs",
     {
         "debezium-json": _debezium_event,
         "canal-json": _canal_event,
         "maxwell-json": _maxwell_event,
+        "ogg-json": _ogg_event,
+        "aws-dms-json": _dms_event,
+        "debezium-avro": _debezium_event,
         "json": _json_event,
     },
 )
@@ -139,6 +197,7 @@ def _json_records(kind: type[JsonRecords], name: str, *more: Any) -> JsonRecords
 
 _DEBEZIUM, _CANAL = _json_records(DebeziumDecoder, "debezium-json", {}), _json_records(CanalDecoder, "canal-json", {})
 _MAXWELL, _JSON = _json_records(MaxwellDecoder, "maxwell-json", {}), _json_records(JsonDecoder, "json")
+_OGG = _json_records(OggDecoder, "ogg-json", {})
 """Decoders that split envelopes into changes."""
 Convert = Callable[[Any], Any]
 

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 from paimon_nb.base.errors import BadOptionValue, PaimonError, SchemaMismatch, SourceUnavailable
 from paimon_nb.base.identifier import Identifier
 from paimon_nb.connectors.api import ConnectorTable
-from paimon_nb.connectors.cdc.events import EVENTS, Event, parse_event
+from paimon_nb.connectors.cdc.events import AVRO_FORMATS, EVENTS, Event, parse_event
 from paimon_nb.connectors.cdc.job import RECONNECT_TIMEOUT_S, SyncJob, SyncOptions
 from paimon_nb.connectors.cdc.metadata import OF_KAFKA, time_of_ms
 from paimon_nb.connectors.cdc.mysql_types import to_column
 from paimon_nb.connectors.cdc.target import SourceSchema, Target
-from paimon_nb.connectors.formats.api import MalformedMessage, bad_message
+from paimon_nb.connectors.formats.api import FormatOptions, MalformedMessage, bad_message
+from paimon_nb.connectors.formats.schema_registry import REGISTRY_OPTIONS, RegistryConf, SchemaRegistry
 from paimon_nb.connectors.kafka.client import Broker, Offsets, check_offsets_exist, record_offset
 from paimon_nb.connectors.kafka.options import KafkaTable, OffsetMode, read_options
 from paimon_nb.format.types import DataField, DataType, parse_type
@@ -43,6 +44,7 @@ class KafkaSync(SyncJob):
 
     def __init__(self, catalog: Catalog, conf: Mapping[str, str], options: SyncOptions) -> None:
         """Does not connect. Raises BadOptionValue, UnknownOption, UnknownName: no such format."""
+        conf, self.registry = _parse_registry(conf)
         self.table, self.format, self.lenient = _parse_kafka_conf(conf)
         super().__init__(catalog, options, f"{self.table.client['bootstrap.servers']}/{self.table.topic_list}")
         self._source_schemas: dict[tuple[str, str], tuple[Target | None, Mapping[str, DataType]]] = {}
@@ -95,7 +97,9 @@ class KafkaSync(SyncJob):
     def _apply_available_records(self, broker: Broker, end_offsets: Offsets | None) -> bool:
         """Apply the available records. Returns True if all records up to `end_offsets` are applied."""
         partitions = broker.partitions()
-        high = end_offsets or broker.bounds(partitions)[1]
+        low, latest = broker.bounds(partitions)
+        check_offsets_exist({t: of for t, of in self._offsets.items() if t in low}, low, latest)
+        high = end_offsets or latest
         committed = time.monotonic()
         for topic, partition in partitions:
             first, end = self._offsets.get(topic, {}).get(str(partition), 0), high.get(topic, {}).get(str(partition), 0)
@@ -142,7 +146,7 @@ class KafkaSync(SyncJob):
     def _parse_event(self, message: Message, at: str) -> Event | None:
         """Raises BadMessage."""
         try:
-            return parse_event(self.format, message.value(), message.key(), self.options.modes)
+            return parse_event(self.format, message.value(), message.key(), self.options.modes, self.registry)
         except MalformedMessage as error:
             if self.lenient:
                 return None
@@ -245,6 +249,24 @@ def _arrow_column(_name: str, values: Sequence[Any], t: DataType) -> pa.Array:
 
 def _nullable_columns(event: Event) -> dict[str, tuple[DataType, str | None]]:
     return {n: (t.with_nullable(n not in event.primary_keys), None) for n, t in event.columns.items()}
+
+
+def _parse_registry(conf: Mapping[str, str]) -> tuple[dict[str, str], SchemaRegistry | None]:
+    """The settings without those of a schema registry, and the registry if the format needs one. Raises BadOptionValue."""
+    rest = {k: v for k, v in conf.items() if not k.startswith(_REGISTRY)}
+    if conf.get("value.format", conf.get("format")) not in AVRO_FORMATS:
+        if len(rest) < len(conf):
+            raise BadOptionValue(
+                f"'{_REGISTRY}url' is for the formats {', '.join(sorted(AVRO_FORMATS))}", option=f"{_REGISTRY}url"
+            )
+        return rest, None
+    settings = {k.removeprefix(_REGISTRY): v for k, v in conf.items() if k.startswith(_REGISTRY)}
+    FormatOptions("schema.registry", settings).check_options(*REGISTRY_OPTIONS)
+    return rest, SchemaRegistry(RegistryConf.of(settings, f"{_REGISTRY}url"), patience_s=0)
+
+
+_REGISTRY = "schema.registry."
+"""Prefix of the settings of a registry, as in Java's sync."""
 
 
 def _parse_kafka_conf(conf: Mapping[str, str]) -> tuple[KafkaTable, str, bool]:

@@ -301,12 +301,26 @@ class PostgresClient:
         if slots and slots[0][1] != "pgoutput":
             raise UnsupportedOperation(f"slot {self.conf.slot!r} belongs to another program ({slots[0][1]})", hint="use another slot.name for this sync")  # fmt: skip
         if resume_lsn is not None and (not slots or from_lsn(slots[0][0]) > resume_lsn):
-            raise SourceLost(
-                f"PostgreSQL's slot {self.conf.slot!r} has no log after {to_lsn(resume_lsn)}",
-                hint="sync into new tables: the slot was dropped, or another reader advanced it",
-            )
+            raise self._log_lost(resume_lsn)
         if not slots:
             self.run_query("SELECT pg_create_logical_replication_slot(%s, 'pgoutput')", self.conf.slot)
+
+    def check_slot(self, lsn: int) -> None:
+        """Check that the slot has the log after a position. Raises SourceLost."""
+        found = self.run_query(
+            "SELECT confirmed_flush_lsn::text, wal_status FROM pg_replication_slots WHERE slot_name = %s",
+            self.conf.slot,
+        )
+        if not found or found[0][1] == "lost" or from_lsn(found[0][0]) > lsn:
+            raise self._log_lost(lsn)
+
+    def _log_lost(self, lsn: int) -> SourceLost:
+        return SourceLost(
+            f"PostgreSQL's slot {self.conf.slot!r} has no log after {to_lsn(lsn)}, the position of the sync: the slot was dropped, "
+            "another reader advanced it, or the server removed its log",
+            hint="the changes since then are lost to the sync. Drop the target tables and start the sync again: it copies all rows. "
+            "Use one slot for each sync, and check max_slot_wal_keep_size",
+        )
 
     def slot_start_lsn(self) -> int:
         """Start of the log that the slot retains; 0 if there is no slot."""

@@ -113,6 +113,7 @@ class PostgresSync(DatabaseSync[SourceTable]):
     def _read_slot(self, client: PostgresClient) -> bool:
         """Apply the changes in the slot, commit, and advance the slot. Returns whether there were changes."""
         end = client.position()
+        client.check_slot(self.sync_position.lsn)
         pending = client.peek_transactions(self.sync_position.lsn)
         for transaction in pending:
             self._apply_transaction(client, transaction)

@@ -60,7 +60,7 @@ class Avro(Decoder, Encoder):
             )
         self.fields = tuple(fields)
         legacy = options.convert_option("timestamp_mapping.legacy", True, parse_bool)
-        self.schema = _record_schema("org.apache.flink.avro.generated.record", fields, legacy)
+        self.schema = record_schema("org.apache.flink.avro.generated.record", fields, legacy)
 
     def decode(self, messages: Sequence[bytes | None]) -> Rows:
         from fastavro import schemaless_reader
@@ -92,15 +92,19 @@ class Avro(Decoder, Encoder):
     def encode(self, rows: pa.Table, kinds: Sequence[str]) -> Iterator[bytes | None]:
         from fastavro import schemaless_writer
 
-        if any(kind != INSERT for kind in kinds):
-            raise UnsupportedOperation("format 'avro' has no form for changes", hint="use connector 'upsert-kafka'")
         schema = self._parsed()
-        converters = [(f.name, _to_avro(f.type)) for f in self.fields]
-        for row in rows.select([f.name for f in self.fields]).to_pylist():
+        for record in self.records(rows, kinds):
             out = io.BytesIO()
-            record = {n: row[n] if c is None or row[n] is None else c(row[n]) for n, c in converters}
             schemaless_writer(out, schema, record)
             yield out.getvalue()
+
+    def records(self, rows: pa.Table, kinds: Sequence[str]) -> Iterator[dict[str, Any]]:
+        """The rows as records of the schema. Raises UnsupportedOperation: a row is not +I."""
+        if any(kind != INSERT for kind in kinds):
+            raise UnsupportedOperation("format 'avro' has no form for changes", hint="use connector 'upsert-kafka'")
+        converters = [(f.name, _to_avro(f.type)) for f in self.fields]
+        for row in rows.select([f.name for f in self.fields]).to_pylist():
+            yield {n: row[n] if c is None or row[n] is None else c(row[n]) for n, c in converters}
 
     def _parsed(self) -> Any:
         from fastavro import parse_schema
@@ -125,7 +129,8 @@ class Avro(Decoder, Encoder):
         return bad_message("avro", message, f"{type(error).__name__} {error}".strip())
 
 
-def _record_schema(name: str, fields: Sequence[DataField], legacy: bool) -> dict[str, Any]:
+def record_schema(name: str, fields: Sequence[DataField], legacy: bool) -> dict[str, Any]:
+    """The Avro schema of columns. Raises UnsupportedOperation."""
     members = [{"name": f.name, "type": _schema(f.type, f"{name}_{f.name}", legacy)} for f in fields]
     return {"type": "record", "name": name, "fields": members}
 
@@ -154,7 +159,7 @@ def _non_null_schema(t: DataType, name: str, legacy: bool) -> Any:
         case Multiset() if t.element.root in ("CHAR", "VARCHAR"):
             return {"type": "map", "values": "int"}
         case Row():
-            return _record_schema(name, t.fields, legacy)
+            return record_schema(name, t.fields, legacy)
     if t.root == "DATE":
         return {"type": "int", "logicalType": "date"}
     if t.root not in _PRIMITIVES:

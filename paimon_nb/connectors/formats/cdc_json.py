@@ -152,6 +152,41 @@ class MaxwellDecoder(CdcJsonDecoder):
             raise MalformedMessage(f"unknown type {kind!r}, expected insert, update or delete")
 
 
+class OggDecoder(CdcJsonDecoder):
+    """Oracle GoldenGate."""
+
+    KEYS: ClassVar[Mapping[str, str]] = {
+        "table": "table", "primary-keys": "primary_keys", "ingestion-timestamp": "current_ts", "event-timestamp": "op_ts",
+    }  # fmt: skip
+
+    def __init__(self, fields: Sequence[DataField], options: FormatOptions, metadata: Mapping[str, str]) -> None:
+        options.check_options(*OPTIONS)
+        super().__init__(fields, options, metadata)
+
+    def records(self, parsed: Any) -> Iterator[Record]:
+        envelope = require_object(parsed, "the message")
+        kind = str(envelope.get("op_type", "")).strip()
+        if kind == "I":
+            yield INSERT, self._image(envelope, "after")
+        elif kind == "U":
+            yield BEFORE, self._image(envelope, "before")
+            yield AFTER, self._image(envelope, "after")
+        elif kind == "D":
+            yield DELETE, self._image(envelope, "before")
+        elif kind != "T":  # a truncate has no rows
+            raise MalformedMessage(f"unknown op_type {kind!r}, expected I, U, D or T")
+
+    def _image(self, envelope: Mapping[str, Any], name: str) -> dict[str, Any]:
+        return self._with_metadata(require_object(envelope.get(name), repr(name)), envelope)
+
+    def _metadata_value(self, envelope: Mapping[str, Any], path: str) -> Any:
+        found = super()._metadata_value(envelope, path)
+        if found is not None and path in ("op_ts", "current_ts"):  # '2020-05-13 15:40:06.000000'
+            text = str(found).replace("T", " ")
+            return (text.replace(" ", "T") if self.iso else text) + "Z"
+        return found
+
+
 class CdcJsonEncoder(JsonEncoder):
     """Encodes a change as one message. As in Flink, an update is a delete and an insert."""
 
@@ -178,6 +213,15 @@ class CanalEncoder(CdcJsonEncoder):
 class MaxwellEncoder(CdcJsonEncoder):
     def envelope(self, row: dict[str, Any], *, deleted: bool) -> dict[str, Any]:
         return {"data": row, "type": "delete" if deleted else "insert"}
+
+
+class OggEncoder(CdcJsonEncoder):
+    def envelope(self, row: dict[str, Any], *, deleted: bool) -> dict[str, Any]:
+        return (
+            {"before": row, "after": None, "op_type": "D"}
+            if deleted
+            else {"before": None, "after": row, "op_type": "I"}
+        )
 
 
 def _require_list(envelope: Mapping[str, Any], name: str) -> list[Any]:

@@ -8,6 +8,12 @@ from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.plugins import PluginGroup
 from paimon_nb.base.registry import Registry
 from paimon_nb.connectors.formats.avro import Avro
+from paimon_nb.connectors.formats.avro_registry import (
+    AvroConfluentDecoder,
+    AvroConfluentEncoder,
+    DebeziumAvroDecoder,
+    DebeziumAvroEncoder,
+)
 from paimon_nb.connectors.formats.cdc_json import (
     CanalDecoder,
     CanalEncoder,
@@ -16,6 +22,8 @@ from paimon_nb.connectors.formats.cdc_json import (
     DebeziumEncoder,
     MaxwellDecoder,
     MaxwellEncoder,
+    OggDecoder,
+    OggEncoder,
 )
 from paimon_nb.connectors.formats.csv import CsvDecoder, CsvEncoder
 from paimon_nb.connectors.formats.json import JsonDecoder, JsonEncoder
@@ -34,6 +42,7 @@ ROW_DECODERS: Registry[Callable[[Sequence[DataField], FormatOptions], Decoder]] 
         "csv": CsvDecoder,
         "raw": Raw,
         "avro": Avro,
+        "avro-confluent": AvroConfluentDecoder,
     },
     plugins=PluginGroup("decoders", "a function from columns and FormatOptions to a Decoder"),
 )
@@ -43,6 +52,8 @@ CDC_DECODERS: Registry[type[CdcJsonDecoder]] = Registry(
         "debezium-json": DebeziumDecoder,
         "canal-json": CanalDecoder,
         "maxwell-json": MaxwellDecoder,
+        "ogg-json": OggDecoder,
+        "debezium-avro-confluent": DebeziumAvroDecoder,
     },
 )
 ENCODERS: Registry[Callable[[Sequence[DataField], FormatOptions], Encoder]] = Registry(
@@ -52,9 +63,12 @@ ENCODERS: Registry[Callable[[Sequence[DataField], FormatOptions], Encoder]] = Re
         "csv": CsvEncoder,
         "raw": Raw,
         "avro": Avro,
+        "avro-confluent": AvroConfluentEncoder,
+        "debezium-avro-confluent": DebeziumAvroEncoder,
         "debezium-json": DebeziumEncoder,
         "canal-json": CanalEncoder,
         "maxwell-json": MaxwellEncoder,
+        "ogg-json": OggEncoder,
     },
     plugins=PluginGroup("encoders", "a function from columns and FormatOptions to an Encoder"),
 )

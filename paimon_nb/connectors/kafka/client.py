@@ -252,17 +252,28 @@ def check_offsets_exist(known: Offsets, low: Offsets, high: Offsets) -> None:
     """Check that a reader at offsets `known` can continue. Raises SourceLost: the next records were deleted."""
     for topic, of in known.items():
         for partition, offset in of.items():
-            there = partition in low.get(topic, {})
-            if not there or not low[topic][partition] <= offset <= high[topic][partition]:
+            if partition not in low.get(topic, {}) or offset < low[topic][partition]:
                 raise records_lost(topic, int(partition), offset)
+            if offset > high[topic][partition]:
+                raise SourceLost(
+                    f"Kafka's {topic}-{partition} ends at offset {high[topic][partition]}, but offset {offset} was reached before: the topic "
+                    "was created again, or its broker lost records",
+                    hint=_START_ANEW,
+                )
 
 
 def records_lost(topic: str, partition: int, offset: int) -> SourceLost:
     """The error for records that were deleted."""
     return SourceLost(
         f"Kafka deleted records of {topic}-{partition} from offset {offset} before they were read",
-        hint="start the job with a new checkpoint; 'scan.startup.mode' = 'earliest-offset' reads the remaining records",
+        hint=_START_ANEW,
     )
+
+
+_START_ANEW = (
+    "start a job with a new checkpoint, and a sync after dropping its target tables; 'scan.startup.mode' = 'earliest-offset' then reads "
+    "the records that are there"
+)
 
 
 def _fatal_error_codes(lib: Any) -> tuple[int, ...]:

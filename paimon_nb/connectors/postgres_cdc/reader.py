@@ -104,6 +104,7 @@ def _snapshot_rows(client: PostgresClient, tables: Sequence[SourceTable]) -> Ite
 
 
 def _replication_changes(client: PostgresClient, start: int, end: int) -> Iterator[ChangeRow]:
+    client.check_slot(start)
     for transaction in client.peek_transactions(start, end):
         for c in transaction.changes:
             metadata = _metadata_columns(client.conf, c.relation.schema, c.relation.table)

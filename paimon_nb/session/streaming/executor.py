@@ -8,8 +8,9 @@ import re
 import tempfile
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
-from paimon_nb.base.errors import MissingFile, SnapshotNotFound, UnsupportedOperation
+from paimon_nb.base.errors import BadOptionValue, MissingFile, SnapshotNotFound, UnsupportedOperation
 from paimon_nb.connectors.api import KIND, ORDER
 from paimon_nb.fs import open_fs, without_scheme
 from paimon_nb.options import parse_duration_ms
@@ -73,18 +74,51 @@ A live SELECT gets one snapshot a micro-batch, so its changes appear commit by c
 """
 
 
+_ACTIVE: WeakValueDictionary[str, Any] = WeakValueDictionary()
+"""The last query that this process started with each checkpoint."""
+
+
 def start_stream(
-    session: Session, plan: StreamPlan, query: Query, text: str, params: Mapping[str, Any], output: Output, folder: str
+    session: Session,
+    plan: StreamPlan,
+    query: Query,
+    text: str,
+    params: Mapping[str, Any],
+    output: Output,
+    folder: str | None,
 ) -> Running:
     """Start the stream.
 
     Args:
-        folder: the checkpoint's folder in the session's checkpoint directory.
+        folder: the checkpoint's folder in the session's checkpoint directory; None: it does not resume, as a SELECT in Flink.
 
     Raises:
         UnsupportedOperation: Spark or the stream mode does not support the query.
-        BadOptionValue: the checkpoint belongs to another table.
+        BadOptionValue: the checkpoint belongs to another table, or a running job uses it.
     """
+    location = _configured_checkpoint(session, folder)
+    active = None if location is None else _ACTIVE.get(location)
+    if active is not None and active.isActive:  # Spark would stop that one without a word
+        raise BadOptionValue(
+            f"a running job uses the checkpoint {location}",
+            hint="SHOW JOBS lists the jobs and STOP JOB ends one; for a second job SET another 'pipeline.name'",
+            option=_CHECKPOINTS[0],
+        )
+    running = _start(session, plan, query, text, params, output, folder)
+    if location is not None:
+        _ACTIVE[location] = running
+    return running
+
+
+def _start(
+    session: Session,
+    plan: StreamPlan,
+    query: Query,
+    text: str,
+    params: Mapping[str, Any],
+    output: Output,
+    folder: str | None,
+) -> Running:
     from pyspark.errors import AnalysisException
 
     if isinstance(output, BufferOutput) and (loop := start_local_stream(plan, query, output)) is not None:
@@ -97,6 +131,7 @@ def start_stream(
     if not has_bridge(session.spark):
         return _start_in_server(frozen, plan, query, text, params, output, _checkpoint_directory(session, folder))
     checkpoint = _checkpoint_directory(session, folder)
+    _remove_unfinished_start(checkpoint)
     resumed = is_resumed(checkpoint)
     if isinstance(output, TableOutput):
         claim_checkpoint(checkpoint, output.table)
@@ -641,13 +676,22 @@ def last_offsets(checkpoint: str) -> list[Mapping[str, Any]]:
     return [json.loads(line) for line in lines if line != "-"]
 
 
+def _remove_unfinished_start(checkpoint: str) -> None:
+    """Delete the temporary files of a first offset that a stopped query did not finish writing: Spark refuses a checkpoint with them."""
+    fs = open_fs(checkpoint, {})
+    files = fs.list(f"{without_scheme(checkpoint)}/offsets")
+    if not any(f.name.isdecimal() for f in files):
+        for file in files:
+            fs.delete(file.path)
+
+
 def is_resumed(checkpoint: str) -> bool:
     """Whether a query of this checkpoint finished a micro-batch before."""
     fs = open_fs(checkpoint, {})
     return any(f.name.isdecimal() for f in fs.list(f"{without_scheme(checkpoint)}/commits"))
 
 
-def _checkpoint_directory(session: Session, folder: str) -> str:
+def _checkpoint_directory(session: Session, folder: str | None) -> str:
     """The job's checkpoint folder.
 
     In the session's checkpoint directory a job of the same name and target resumes from it. Without such a directory it
@@ -661,8 +705,10 @@ def _checkpoint_directory(session: Session, folder: str) -> str:
     return fresh.name
 
 
-def _configured_checkpoint(session: Session, folder: str) -> str | None:
-    """The job's folder in the session's checkpoint directory; None without such a directory."""
+def _configured_checkpoint(session: Session, folder: str | None) -> str | None:
+    """The job's folder in the session's checkpoint directory; None without such a directory, or for a query that does not resume."""
+    if folder is None:
+        return None
     for key in _CHECKPOINTS:
         if key in session.settings:
             return f"{session.settings[key].rstrip('/')}/{re.sub(r'[^A-Za-z0-9_.-]', '_', folder)}"

@@ -64,7 +64,7 @@ class LiveQuery(LiveResult):
     def _start_job(self) -> Running:
         context = self._context
         return start_stream(
-            context.session, self.plan, self._statement, context.text, context.params, self._buffer, "select"
+            context.session, self.plan, self._statement, context.text, context.params, self._buffer, None
         )
 
     @property

@@ -12,7 +12,7 @@ import posixpath
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base import clock
-from paimon_nb.base.errors import MissingFile, TimeTravelError
+from paimon_nb.base.errors import CommitConflict, MissingFile, TimeTravelError
 from paimon_nb.fs import open_fs, without_scheme
 from paimon_nb.options import table as opt
 from paimon_nb.options.write import SINK_SAVEPOINT_AUTO_TAG
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from paimon_nb.table.read.store import TableStore
 
 _PENDING = "paimon_partitions.json"
+_LOOKED_AT = 20
+"""Newest snapshots that are looked at for commits of another process with the same commit user."""
 
 
 class StreamCommitter:
@@ -166,9 +168,11 @@ class StreamCommitter:
 
         Raises:
             TimeTravelError: the table was rolled back, so rows that the stream counts as stored are not in it.
+            CommitConflict: another process commits as the same stream.
         """
         if self.snapshot is None or self._mark is None:
             return
+        self._check_no_other_writer(store, self.snapshot)
         now = store.snapshots.get_again(self.snapshot)
         if now is None:
             latest = store.snapshots.latest_id()
@@ -183,6 +187,16 @@ class StreamCommitter:
             "the table; a job continues without these rows, or with a new checkpoint (or 'consumer-id') from its beginning",
             wanted=self.snapshot,
         )
+
+    def _check_no_other_writer(self, store: TableStore, own: int) -> None:
+        latest = store.snapshots.latest_id() or 0
+        for number in range(max(own, latest - _LOOKED_AT) + 1, latest + 1):
+            other = store.snapshots.get_again(number)
+            if other is not None and other.commit_user == self.user:
+                raise CommitConflict(
+                    f"{store.name}: another process writes the same stream: snapshot {number} has its commit user {self.user}",
+                    hint="stop one of them, and start the other one again: two syncs have one source and target, or two jobs one checkpoint",
+                )
 
     def continue_after(self, snapshot: Snapshot) -> None:
         """The stream continues after a snapshot that it committed before: see `check_not_rolled_back`."""

@@ -1,0 +1,223 @@
+"""Life stories of streaming INSERT jobs and of PySpark streams, against a model: see `story_kit`."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from story_kit import Model, Story, create, room, seeds
+
+import paimon_nb
+from paimon_nb.base.errors import CommitConflict
+from paimon_nb.statements.ddl import AddColumn
+from paimon_nb.table.write.maintenance import expire_snapshots, rollback_to_snapshot
+from paimon_nb.table.write.maintenance.expire import ExpireLimits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+SOURCE_STEPS = {
+    "commit": 30, "delete": 8, "compact": 5, "add_column": 2, "rename_extra_column": 1, "expire": 2, "tag": 1, "rollback": 1, "recreate": 1,
+}  # fmt: skip
+TARGET_STEPS = {
+    "compact_target": 3,
+    "expire_target": 3,
+    "column_of_target": 2,
+    "rollback_target": 1,
+    "recreate_target": 1,
+}
+JOB_STEPS = {"read": 14, "restart": 5, "stop": 3, "kill": 5}
+KEYED_TARGETS = ("upsert", "dynamic", "input", "lookup", "full", "vectors")
+
+
+class JobStory(Story):
+    """A job from `s` to `t`. Subclasses start it."""
+
+    def __init__(self, wb: paimon_nb.Workbench, seed: int, where: Path) -> None:
+        super().__init__(wb, seed)
+        self.checkpoints = where / f"checkpoints-{seed}"
+        append = not self.model.keyed
+        self.grouped = self.chance.random() < 0.25
+        self.least = self.chance.choice((None, None, 10))
+        self.target = self.chance.choice(("append", "sum") if append and not self.grouped else KEYED_TARGETS)
+        create(wb, "t", self.target)
+        self.columns_of_target = 0
+        self.job: Any = None
+
+    @property
+    def query(self) -> str:
+        where = "" if self.least is None else f" WHERE k >= {self.least}"
+        return f"SELECT k, SUM(v) AS v FROM s{where} GROUP BY k" if self.grouped else f"SELECT k, v FROM s{where}"
+
+    def start(self) -> None:
+        raise NotImplementedError
+
+    def read(self) -> None:
+        """Process all that is there."""
+        raise NotImplementedError
+
+    def end_job(self) -> None:
+        raise NotImplementedError
+
+    def stop(self) -> None:
+        if self.job is not None:
+            self.end_job()
+            error, self.job = getattr(self.job, "error", None), None
+            if error is not None:
+                raise error
+
+    def restart(self) -> None:
+        self.stop()
+        self.start()
+
+    def kill(self) -> None:
+        """What is left if the process is killed after it committed to the table, before it noted that in the checkpoint."""
+        self.stop()
+        for commits in self.checkpoints.rglob("commits"):
+            done = sorted((f for f in commits.iterdir() if f.name.isdecimal()), key=lambda f: int(f.name))
+            for file in done[-1:]:
+                file.unlink()
+                (commits / f".{file.name}.crc").unlink(missing_ok=True)
+
+    # -- the target
+
+    @property
+    def target_store(self) -> Any:
+        return self.wb.table("t").store
+
+    def compact_target(self) -> None:
+        with suppress(CommitConflict):  # the job compacted first
+            self.wb.table("t").compact(full=self.chance.random() < 0.5)
+
+    def expire_target(self) -> None:
+        expire_snapshots(self.target_store, ExpireLimits(1, 1, 0, 50))
+
+    def column_of_target(self) -> None:
+        if self.columns_of_target < 2:
+            self.wb.session.catalog.alter_table(self.wb.table("t").name, [AddColumn((f"z{self.columns_of_target}",), "INT", None)])  # fmt: skip
+            self.columns_of_target += 1
+
+    def rollback_target(self) -> None:
+        ids = self.target_store.snapshots.ids()
+        if len(ids) > 1:
+            rollback_to_snapshot(self.target_store, self.chance.choice(ids[:-1]))
+            self.excuses.add("target rolled back")
+            self.target_is_cut = True
+
+    target_is_cut = False
+    """The target lacks rows that somebody removed: only a job that runs notices it."""
+
+    def recreate_target(self) -> None:
+        self.wb.run("DROP TABLE t")
+        create(self.wb, "t", self.target)
+        self.columns_of_target = 0
+        self.excuses.add("target recreated")
+        self.target_is_cut = True
+
+    # -- the end
+
+    def finish(self) -> None:
+        if self.kind in ("lookup", "full", "vectors", "first-row", "partial", "sum"):
+            self.source.compact(full=True)  # the changes of young files come with their compaction
+        self.read()
+        self.stop()
+        if self.target in ("lookup", "full", "vectors", "sum"):
+            self.wb.table("t").compact(full=True)
+        if self.target_is_cut:
+            return
+        found = [(r["k"], r["v"]) for r in self.wb.table("t").to_arrow().to_pylist()]
+        self.expect(found, self.expected())
+
+    def expected(self) -> list[tuple[Any, ...]]:
+        rows = [r for r in self.model.rows() if self.least is None or r[0] >= self.least]
+        if self.grouped or self.target == "sum":
+            sums = Model("sum")
+            sums.log = [(1, "write", rows)]
+            return sums.rows()
+        return rows
+
+
+class InsertStory(JobStory):
+    """`INSERT INTO t (k, v) SELECT ...` in streaming mode, with a checkpoint folder."""
+
+    def __init__(self, wb: paimon_nb.Workbench, seed: int, where: Path) -> None:
+        super().__init__(wb, seed, where)
+        wb.run(f"SET 'execution.checkpointing.dir' = '{self.checkpoints}'; SET 'execution.runtime-mode' = 'streaming'")
+        self.start()
+
+    def start(self) -> None:
+        if self.job is None:
+            self.job = self.wb.sql(f"INSERT INTO t (k, v) {self.query}")
+
+    def read(self) -> None:
+        self.start()
+        assert self.job.process_available(120), (self.kind, self.log, self.job)
+
+    def end_job(self) -> None:
+        self.wb.run(f"STOP JOB '{self.job.id}'{self.chance.choice(('', ' WITH SAVEPOINT'))}")
+
+
+class SparkStreamStory(JobStory):
+    """`readStream` and `writeStream.toTable`, run until all input is processed, with limits of a micro-batch."""
+
+    def __init__(self, wb: paimon_nb.Workbench, seed: int, where: Path) -> None:
+        super().__init__(wb, seed, where)
+        self.grouped = False
+        if not self.model.keyed and self.target not in ("append", "sum"):
+            wb.run("DROP TABLE t")
+            self.target = "append"
+            create(wb, "t", self.target)
+        self.limits: dict[str, Any] = self.chance.choice(({}, {"read.stream.maxFilesPerTrigger": 1}, {"read.stream.maxRowsPerTrigger": 2}, {"read.stream.maxBytesPerTrigger": 1}))  # fmt: skip
+
+    def start(self) -> None:
+        """Runs only in `read`."""
+
+    def end_job(self) -> None:
+        """It has ended."""
+
+    def read(self) -> None:
+        from paimon_nb.spark.errors import paimon_error_of_spark
+
+        reader = (
+            self.wb.spark.readStream.format("paimon").options(**self.limits).option("read.changelog", self.model.keyed)
+        )
+        frame = reader.table("s").select(*(["rowkind"] if self.model.keyed else []), "k", "v")
+        if self.least is not None:
+            frame = frame.where(f"k >= {self.least}")
+        for i in range(self.columns_of_target):
+            frame = frame.selectExpr("*", f"CAST(NULL AS INT) AS z{i}")
+        writer = frame.writeStream.format("paimon").option("checkpointLocation", str(self.checkpoints / "stream"))
+        query = writer.trigger(availableNow=True).toTable("t")
+        try:
+            query.awaitTermination(180)
+        except Exception as error:
+            raise paimon_error_of_spark(error) or error from None
+
+
+def story(spark: SparkSession, where: Path, seed: int, kind: Callable[..., JobStory] | None = None) -> str:
+    wb = paimon_nb.connect(room(where, seed), spark=spark)
+    told = None
+    try:
+        # Odd seeds are PySpark streams.
+        made = kind or (SparkStreamStory if seed % 2 else InsertStory)
+        told = made(wb, seed, where)
+        return told.run({**SOURCE_STEPS, **TARGET_STEPS, **JOB_STEPS}, 16)
+    except AssertionError as error:
+        raise AssertionError(
+            f"seed {seed}, {told and (type(told).__name__, told.query, told.target)}: {error}"
+        ) from error
+    finally:
+        wb.session.jobs.stop_all()
+        shutil.rmtree(where, ignore_errors=True)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", seeds(0, 600))
+def test_stories_of_jobs(spark, tmp_path, seed):
+    story(spark, tmp_path, seed)
