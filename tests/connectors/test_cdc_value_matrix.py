@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import os
 import uuid
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import value_page
 
 import paimon_nb
 
@@ -104,14 +107,20 @@ def columns_of(types: dict[str, tuple[str, ...]]) -> tuple[str, list[str]]:
     return columns, [*lines, ", ".join(["NULL"] * len(types))]
 
 
-def compared(wb, job, count: int, copy: Any, types: dict[str, tuple[str, ...]]) -> list[str]:
-    """The differences between the rows of the snapshot and the same rows that came through the log."""
+def compared(wb, job, count: int, copy: Any, types: dict[str, tuple[str, ...]], name: str) -> list[str]:
+    """Differences from what was recorded for `name`, and the differences between the rows of the snapshot and the same rows that came through the log."""
     assert job.wait_for(lambda: job.rows == count, 120), (job.status, job.error)
     copy()
     assert job.wait_for(lambda: job.rows == 2 * count, 120), (job.status, job.error, job.rows)
     assert job.wait_for(lambda: wb.table("t").to_arrow().num_rows == 2 * count, 120)
     found = sorted(wb.table("t").to_arrow().to_pylist(), key=lambda r: int(r["id"]))
     names = dict(zip((f"c{i}" for i in range(len(types))), types, strict=True))
+    columns = {f.name: str(f.type) for f in wb.table("t").schema.fields}
+    stored, recorded = value_page.as_recorded(types, columns, found), json.loads(value_page.RECORDED.read_text())
+    if os.environ.get("RECORD_VALUES"):
+        value_page.RECORDED.write_text(json.dumps({**recorded, name: stored}, ensure_ascii=False, indent=1) + "\n")
+    else:
+        assert stored == recorded[name]
     return [
         f"{names[c]}, row {first['id']}: {first[c]!r} from the snapshot, {second[c]!r} from the log"
         for first, second in zip(found[:count], found[count:], strict=True)
@@ -121,9 +130,11 @@ def compared(wb, job, count: int, copy: Any, types: dict[str, tuple[str, ...]]) 
 
 
 @pytest.mark.parametrize(
-    ("types", "more"), [(POSTGRES, ""), (POSTGRES_AS_TEXT, ", type_mapping => 'to-string'")], ids=["typed", "as-text"]
+    ("types", "more", "recorded"),
+    [(POSTGRES, "", "postgres"), (POSTGRES_AS_TEXT, ", type_mapping => 'to-string'", "postgres-text")],
+    ids=["typed", "as-text"],
 )
-def test_every_value_of_postgres(wb, postgres, types, more):
+def test_every_value_of_postgres(wb, postgres, types, more, recorded):
     name = f"m_{uuid.uuid4().hex[:6]}"
     columns, lines = columns_of(types)
     postgres.run(f"CREATE TABLE {name} (id INT PRIMARY KEY, {columns})", f"ALTER TABLE {name} REPLICA IDENTITY FULL")
@@ -138,7 +149,7 @@ def test_every_value_of_postgres(wb, postgres, types, more):
         job = wb.session.jobs.find(row["job"])
         others = ", ".join(f"c{i}" for i in range(len(types)))
         copy = f"INSERT INTO {name} SELECT id + 1000, {others} FROM {name}"
-        assert compared(wb, job, len(lines), lambda: postgres.run(copy), types) == []
+        assert compared(wb, job, len(lines), lambda: postgres.run(copy), types, recorded) == []
     finally:
         wb.session.jobs.stop_all()
         postgres.run(
@@ -168,7 +179,7 @@ def test_every_value_of_mariadb(wb, mariadb):
             cursor.execute(f"INSERT INTO {shop}.t SELECT id + 1000, {others} FROM {shop}.t")
             connection.commit()
 
-        differences = compared(wb, job, len(lines), copy, MARIADB)
+        differences = compared(wb, job, len(lines), copy, MARIADB, "mariadb")
         assert differences == [], "\n".join(differences)
         wb.session.jobs.stop_all()
         cursor.execute(f"DROP DATABASE {shop}")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import datetime as dt
 import json
 from collections import Counter
+from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from paimon_nb.base.errors import BadSourceValue
+from paimon_nb.base.errors import BadOptionValue, BadSourceValue
 from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog import open_catalog
 from paimon_nb.connectors.api import ConnectorTable
@@ -22,6 +23,7 @@ from paimon_nb.connectors.cdc.postgres_types import PostgresType, arrow_column_o
 from paimon_nb.connectors.cdc.postgres_types import paimon_type as postgres_type
 from paimon_nb.connectors.cdc.target import SourceSchema, Target, TargetOptions, open_target
 from paimon_nb.connectors.cdc.values import OnValueError, fitting_column
+from paimon_nb.connectors.postgres_cdc.connector import PostgresCdc
 from paimon_nb.format.types import DataField, parse_type
 
 if TYPE_CHECKING:
@@ -260,3 +262,27 @@ def test_a_value_that_does_not_fit_ends_no_stream_of_a_connector_table():
     changes = [("+I", {}, 0, {"id": 1, "n": "1.25"}), ("+I", {}, 0, {"id": 2, "n": "NaN"})]
     (batch,) = changelog_batches(definition, changes, convert)
     assert [tuple(r.values())[:2] for r in batch.to_pylist()] == [(1, Decimal("1.25")), (2, None)]
+    (batch,) = changelog_batches(
+        replace(definition, options={**definition.options, "on-value-error": "null"}),
+        [("+I", {}, 0, {"id": 1, "n": "1.005"})],
+        convert,
+    )
+    assert [tuple(r.values())[:2] for r in batch.to_pylist()] == [(1, None)]
+
+
+def test_a_stream_of_a_connector_table_can_stop_at_a_value_that_does_not_fit():
+    fields = (DataField(0, "id", parse_type("INT")), DataField(1, "n", parse_type("DECIMAL(5, 2)")))
+    definition = ConnectorTable("t", fields, {"connector": "postgres-cdc", "on-value-error": "fail"}, ("id",))
+    names = {"database_name": "shop", "schema_name": "public", "table_name": "orders"}
+    changes = [("+I", names, 0, {"id": 1, "n": "1.25"}), ("+U", names, 0, {"id": 2, "n": "NaN"})]
+    with pytest.raises(
+        BadSourceValue, match=r"t: column 'n' .* cannot hold 'NaN' of the row with id=2 \(\+U\) of shop.public.orders"
+    ) as stopped:
+        list(changelog_batches(definition, changes, convert))
+    assert (stopped.value.column, stopped.value.key, stopped.value.value) == ("n", "id=2", "NaN")
+    with pytest.raises(BadOptionValue, match="is for syncs"):
+        PostgresCdc(
+            replace(
+                definition, options={"connector": "postgres-cdc", "table-name": "o", "on-value-error": "dead-letter"}
+            )
+        )

@@ -16,6 +16,8 @@ from paimon_nb.notebook.table_feed import TableFeed
 from paimon_nb.notebook.widgets.jobs import JobsView
 from paimon_nb.notebook.widgets.live import LiveTable
 from paimon_nb.session.core.jobs import StreamJob
+from paimon_nb.table.write import TableWrite
+from paimon_nb.table.write.commit import TableCommit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -200,6 +202,33 @@ def test_the_list_stops_one_or_all(wb: Any, table: Any) -> None:
         str(JobsView(type(wb)(wb.session.__class__(wb.session.catalog, None, {}))))
         == "No streaming jobs in this session"
     )
+
+
+def test_the_list_has_what_show_jobs_has_and_the_jobs_of_other_processes(wb: Any, table: Any) -> None:
+    TableFeed(table, wb.session.jobs)
+    (job,) = wb.session.jobs.all.values()
+    job.restarts, job.statement = 2, "SELECT * FROM t"
+    table.store.consumers.set("nightly copy", 1)
+    with TableWrite(table.store) as writing:
+        writing.write(rows([7], "z"))
+        TableCommit(table.store, "their-job").commit(writing.prepare_commit(), 41)
+    lines = JobsView(wb).view["jobs"]
+    assert "2 restarts" in lines[0]["facts"]
+    reader, writer = lines[1:]
+    assert (reader["id"], reader["name"], reader["status"], reader["facts"][0]) == (
+        "nightly copy",
+        "reads default.t",
+        "EXTERNAL",
+        "default.t: snapshot 0",
+    )
+    assert (writer["id"], writer["name"], writer["facts"][0]) == ("their-job", "writes default.t", "commit 41")
+    shown = wb.run("SHOW JOBS").arrow.to_pylist()
+    assert [(r["job id"], r["status"], r["snapshots behind"]) for r in shown[1:]] == [
+        ("nightly copy", "EXTERNAL", table.refresh().store.snapshots.latest_id()),
+        ("their-job", "EXTERNAL", None),
+    ]
+    job.stop()
+    assert any(f == "resume with: SELECT * FROM t" for f in JobsView(wb).view["jobs"][0]["facts"])
 
 
 def test_the_list_reads_the_progress_of_an_ended_job_once(wb: Any, table: Any) -> None:

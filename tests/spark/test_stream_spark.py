@@ -364,6 +364,18 @@ def test_available_now_reads_all_that_was_there_in_micro_batches_of_the_limit(wb
     assert sum(p["numInputRows"] for p in third.recentProgress) == 0
 
 
+def test_available_now_reads_what_came_after_an_empty_micro_batch_that_it_repeats(wb, tmp_path):
+    """Found by a story: the process was killed behind its first, empty micro-batch; the next run read nothing."""
+    table = make(wb, keys=False)
+    run = Run(wb.spark.readStream.format("paimon").table("t"), tmp_path / "c")
+    assert run() == []
+    (tmp_path / "c" / "commits" / "0").unlink()
+    (tmp_path / "c" / "commits" / ".0.crc").unlink(missing_ok=True)
+    table.append(rows((1, "a")))
+    assert run() == [[(1, "a")]]
+    assert run() == []
+
+
 def test_a_table_that_a_stream_is_joined_with_is_read_in_each_micro_batch(wb, tmp_path):
     """A DataFrame has the rows of one snapshot; in the plan of a stream it has those of each micro-batch's time, as in Java."""
     facts = make(wb, "facts", keys=False)

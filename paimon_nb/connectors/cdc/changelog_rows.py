@@ -9,8 +9,17 @@ from typing import Any
 
 import pyarrow as pa
 
+from paimon_nb.base.errors import BadSourceValue
 from paimon_nb.connectors.api import CHANGELOG_FIELDS, ConnectorTable
-from paimon_nb.connectors.cdc.values import fitting_column
+from paimon_nb.connectors.cdc.values import (
+    RULE_OPTION,
+    Misfit,
+    OnValueError,
+    fitting_column,
+    rule_of_table,
+    value_text,
+    with_values,
+)
 from paimon_nb.format.types import DataField, DataType, arrow_type
 from paimon_nb.spark.types import task_batches
 
@@ -19,6 +28,19 @@ ChangeRow = tuple[str, Mapping[str, str], int, Mapping[str, Any]]
 ToColumn = Callable[[str, Sequence[Any], DataType], pa.Array]
 """Converts a column to Arrow: name, values of the source, type in the table."""
 _BATCH_ROWS = 10_000
+
+
+def _bad_value(definition: ConnectorTable, field: DataField, change: ChangeRow, misfit: Misfit) -> BadSourceValue:
+    kind, names, _, values = change
+    keys = definition.primary_keys or tuple(values)[:1]
+    key = ",".join(f"{k}={value_text(values.get(k))}" for k in keys)
+    value = value_text(values.get(field.name))
+    return BadSourceValue(
+        f"{definition.name}: column {field.name!r} ({field.type}) cannot hold {value[:200]!r} of the row with {key} ({kind}) of "
+        f"{'.'.join(n for k, n in names.items() if k.endswith('_name'))}: {misfit.reason}",
+        hint=f"'{RULE_OPTION}' = 'null' or 'java' stores the other values of the row; or declare the column STRING",
+        table=definition.name, column=field.name, key=key, value=value,
+    )  # fmt: skip
 
 
 def changelog_batches(
@@ -38,13 +60,17 @@ def _part_of_column(column: ToColumn, field: DataField, values: Sequence[Any]) -
 def _changes_batch(
     definition: ConnectorTable, changes: Sequence[ChangeRow], first: int, column: ToColumn
 ) -> Iterator[pa.RecordBatch]:
+    rule = rule_of_table(definition.options)
     columns = []
     for field in definition.fields:
         key = definition.metadata.get(field.name)
         if key is None:
             values = [c[3].get(field.name) for c in changes]
-            # As Java stores what does not fit; a stream has no rule of its own, as a sync has.
-            columns.append(fitting_column(values, partial(_part_of_column, column, field))[0])
+            array, misfits = fitting_column(values, partial(_part_of_column, column, field))
+            if misfits and rule is OnValueError.FAIL:
+                index, misfit = min(misfits.items())
+                raise _bad_value(definition, field, changes[index], misfit)
+            columns.append(with_values(array, dict.fromkeys(misfits)) if rule is OnValueError.NULL else array)
         elif key == "op_ts":
             plain = pa.array([c[2] for c in changes], pa.timestamp("ms", tz="UTC"))
             columns.append(plain.cast(arrow_type(field.type)))

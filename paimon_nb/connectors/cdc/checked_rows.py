@@ -17,6 +17,7 @@ from paimon_nb.connectors.cdc.values import (
     fitting_column,
     row_json,
     value_text,
+    with_values,
     zero_of_time_type,
 )
 
@@ -70,7 +71,7 @@ class CheckedRows:
             values = [c.row.get(field.name) for c in changes]
             array, misfits = fitting_column(values, partial(convert, field))
             if self.rule is not OnValueError.JAVA and misfits:
-                array = _with(array, dict.fromkeys(misfits))
+                array = with_values(array, dict.fromkeys(misfits))
             if not field.type.nullable and array.null_count:
                 array = self._with_values_for_null(field, array, misfits)
             for index, misfit in misfits.items():
@@ -94,7 +95,7 @@ class CheckedRows:
             if missing:
                 replaced[index] = zero
                 misfits.setdefault(index, Misfit(_NULL_IN_NOT_NULL, zero)).instead = zero
-        return array if zero is None else _with(array, replaced)
+        return array if zero is None else with_values(array, replaced)
 
     def _apply_rule(
         self,
@@ -156,12 +157,3 @@ class CheckedRows:
             texts[index] = json.dumps({f.name: value_text(row.get(f.name)) for f, _ in found}, ensure_ascii=False)
         at = table.schema.names.index(ERRORS_COLUMN)
         return [*arrays[:at], pa.array(texts, pa.string()), *arrays[at + 1 :]]
-
-
-def _with(array: pa.Array, replaced: Mapping[int, Any]) -> pa.Array:
-    """The array with other values at some indexes, in storage units."""
-    parts, start = [], 0
-    for index in sorted(replaced):
-        parts += [array.slice(start, index - start), pa.array([replaced[index]], array.type)]
-        start = index + 1
-    return pa.concat_arrays([*parts, array.slice(start)])

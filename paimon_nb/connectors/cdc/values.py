@@ -55,6 +55,22 @@ class OnValueError(Enum):
             ) from None
 
 
+RULE_OPTION = "on-value-error"
+"""Option of a connector table: what becomes of values that do not fit its columns."""
+
+
+def rule_of_table(options: Mapping[str, str]) -> OnValueError:
+    """The rule in the options of a connector table. Raises BadOptionValue: also for the rules that write tables of their own."""
+    rule = OnValueError.of(options.get(RULE_OPTION))
+    if rule in (OnValueError.TEXT, OnValueError.DEAD_LETTER):
+        raise BadOptionValue(
+            f"'{RULE_OPTION}' = '{rule.value}' is for syncs, which write the target themselves",
+            hint="java, null or fail; or CALL sys.mysql_sync_table, sys.postgres_sync_table",
+            option=RULE_OPTION,
+        )
+    return rule
+
+
 class Misfit(ValueError):
     """A value that its column cannot hold.
 
@@ -100,6 +116,15 @@ def fitting_column(
 
     parts = convert_part(0, len(values))
     return (parts[0] if len(parts) == 1 else pa.concat_arrays(parts)), misfits
+
+
+def with_values(array: pa.Array, replaced: Mapping[int, Any]) -> pa.Array:
+    """The array with other values at some indexes, in storage units."""
+    parts, start = [], 0
+    for index in sorted(replaced):
+        parts += [array.slice(start, index - start), pa.array([replaced[index]], array.type)]
+        start = index + 1
+    return pa.concat_arrays([*parts, array.slice(start)])
 
 
 def within_length(array: pa.Array, t: DataType) -> pa.Array:

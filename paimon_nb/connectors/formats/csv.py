@@ -20,7 +20,7 @@ from paimon_nb.connectors.formats.api import (
     bad_message,
 )
 from paimon_nb.connectors.formats.values import ExactDecimal, converter, json_values
-from paimon_nb.format.types import Array, DataField, Map, Row, arrow_type
+from paimon_nb.format.types import Array, DataField, Map, Multiset, Row, arrow_type
 from paimon_nb.options import parse_bool
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ _OPTIONS = (
     "field-delimiter", "disable-quote-character", "quote-character", "allow-comments", "ignore-parse-errors",
     "array-element-delimiter", "escape-character", "null-literal", "write-bigdecimal-in-scientific-notation",
 )  # fmt: skip
+_LINE_END = "\r\n"
 
 
 class Dialect:
@@ -39,7 +40,8 @@ class Dialect:
         options.check_options(*_OPTIONS)
         self.fields = tuple(fields)
         for field in fields:
-            if isinstance(field.type, Map | Row):
+            nested = field.type.element if isinstance(field.type, Array) else field.type
+            if isinstance(nested, Map | Row | Multiset) or (nested is not field.type and isinstance(nested, Array)):
                 raise UnsupportedOperation(
                     f"column {field.name!r}: format 'csv' has no form for {field.type}", hint="use 'json'"
                 )
@@ -102,7 +104,8 @@ class CsvDecoder(Decoder):
             if text == self.dialect.null:
                 out.append(None)
             elif isinstance(field.type, Array):
-                out.append(convert(text.split(self.dialect.elements) if text else []))
+                elements = text.split(self.dialect.elements) if text else []
+                out.append(convert([None if e == self.dialect.null else e for e in elements]))
             else:
                 out.append(convert(text))
         return out
@@ -118,8 +121,9 @@ class CsvEncoder(Encoder):
         columns = [json_values(rows.column(f.name), f.type) for f in self.dialect.fields]
         for values in zip(*columns, strict=True):
             buffer = io.StringIO()
-            csv.writer(buffer, lineterminator="", **self.dialect.settings).writerow(map(self._text, values))
-            yield buffer.getvalue().encode()
+            # With an empty terminator the module would not quote line breaks in values.
+            csv.writer(buffer, lineterminator=_LINE_END, **self.dialect.settings).writerow(map(self._text, values))
+            yield buffer.getvalue().removesuffix(_LINE_END).encode()
 
     def _text(self, value: Any) -> str:
         if value is None:

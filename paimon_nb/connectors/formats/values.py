@@ -9,11 +9,13 @@ import base64
 import datetime as dt
 import decimal
 import json
+import math
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from paimon_nb.connectors.formats.api import MalformedMessage
 from paimon_nb.format.types import (
@@ -156,6 +158,8 @@ def _to_decimal(value: Any, t: Decimal) -> decimal.Decimal | None:
 
 
 _WIDE = decimal.Context(prec=100)
+_NON_FINITE = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
+"""As texts, as in Flink: JSON has no such numbers."""
 
 
 def _to_date(value: Any) -> dt.date:
@@ -204,6 +208,8 @@ def _to_bytes(value: Any) -> bytes:
 def json_values(column: pa.ChunkedArray | pa.Array, t: DataType, *, iso: bool = False) -> list[Any]:
     """The values of a column for `json.dumps`. Decimals are `ExactDecimal`."""
     write = _value_writer(t, iso)
+    if t.root in ("FLOAT", "DOUBLE") and pc.all(pc.is_finite(column)).as_py() in (True, None):
+        write = None
     values = _timestamps_as_integers(column, t).to_pylist()
     return values if write is None else [None if v is None else write(v) for v in values]
 
@@ -248,6 +254,8 @@ def _value_writer(t: DataType, iso: bool) -> Convert | None:
             return lambda v: {n: w(v[n]) for n, w in fields}
     if t.root in ("BINARY", "VARBINARY"):
         return lambda v: base64.b64encode(v).decode()
+    if t.root in ("FLOAT", "DOUBLE"):
+        return lambda v: v if math.isfinite(v) else _NON_FINITE[str(v)]
     return (lambda v: v.isoformat()) if t.root == "DATE" else None
 
 

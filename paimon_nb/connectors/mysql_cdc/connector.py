@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.connectors.api import ConnectorTable, Source
 from paimon_nb.connectors.cdc.mysql_client import OPTIONS, MySqlConf
+from paimon_nb.connectors.cdc.values import RULE_OPTION, rule_of_table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -20,11 +21,15 @@ class MySqlCdc(Source):
 
     def __init__(self, definition: ConnectorTable) -> None:
         definition.check_options(
-            *OPTIONS, patterns=["jdbc.properties.", "debezium."], metadata=["op_ts", "database_name", "table_name"]
+            *OPTIONS,
+            RULE_OPTION,
+            patterns=["jdbc.properties.", "debezium."],
+            metadata=["op_ts", "database_name", "table_name"],
         )
         definition.require("table-name")
+        rule_of_table(definition.options)
         self.definition = definition
-        self.conf = MySqlConf.of({k: v for k, v in definition.options.items() if k != "connector"})
+        self.conf = MySqlConf.of({k: v for k, v in definition.options.items() if k not in ("connector", RULE_OPTION)})
 
     def stream(self, spark: SparkSession, begin: Any = None) -> DataFrame:
         from paimon_nb.connectors.mysql_cdc.reader import mysql_stream

@@ -1,13 +1,14 @@
 // Streaming jobs: one card, or a list of all jobs, each with a stop button.
-const MARKS = { RUNNING: "●", FINISHED: "✓", CANCELED: "■", FAILED: "✗" };
+const MARKS = { RUNNING: "●", FINISHED: "✓", CANCELED: "■", FAILED: "✗", EXTERNAL: "○" };
 
 function jobLine(host, job, send) {
   const line = html(host, "div", { class: `job ${job.status.toLowerCase()}`, "data-job": job.id });
   html(line, "span", { class: "mark", "aria-hidden": "true" }, MARKS[job.status] || "");
   const details = html(line, "div", { class: "details" });
   html(details, "div", { class: "name" }, job.name);
-  const facts = [job.status.toLowerCase(), count(job.rows, "row"), job.rate, job.lag].filter(Boolean).join(" · ");
+  const facts = [job.status.toLowerCase(), job.rows === null ? "" : count(job.rows, "row"), job.rate, job.lag].filter(Boolean).join(" · ");
   html(details, "div", { class: "dim" }, facts);
+  if (job.facts.length) html(details, "div", { class: "dim facts" }, job.facts.join(" · "));
   for (const [at, newest] of job.share) {
     // Only for a stream that lags behind: its progress through the available snapshots.
     if (job.status === "RUNNING") html(details, "progress", { max: newest, value: at, "aria-label": `${job.name}: snapshot ${at} of ${newest}` });

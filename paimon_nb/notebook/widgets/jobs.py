@@ -12,10 +12,15 @@ from paimon_nb.notebook.stream_model import Rate, rate_text
 from paimon_nb.notebook.svg import text_svg
 from paimon_nb.notebook.widgets.base import script
 from paimon_nb.notebook.widgets.live_base import LivePanel
+from paimon_nb.session.streaming.job_list import job_row, other_job_row
+from paimon_nb.session.streaming.other_jobs import other_jobs
 
 if TYPE_CHECKING:
     from paimon_nb.session.core.jobs import Jobs, StreamJob
+    from paimon_nb.session.streaming.other_jobs import OtherJob
     from paimon_nb.workbench import Workbench
+
+_LOOK_EVERY_S = 5.0
 
 
 class _JobLine:
@@ -49,7 +54,39 @@ class _JobLine:
             "lag": " · ".join(f"{s.table}: {s}" if len(progress) > 1 else str(s) for s in progress),
             "share": [[s.at, s.newest] for s in progress if s.behind][:1],
             "error": "" if error is None else error.one_line,
+            "facts": _facts(job_row(job, progress)),
         }
+
+
+def _facts(row: dict[str, Any]) -> list[str]:
+    """What SHOW JOBS knows beyond status, rows and progress, as short texts."""
+    facts = [str(row["position"])] if row["position"] else []
+    numbers = (
+        ("records behind", "{:,} records behind"), ("seconds behind", "{:,.0f} s behind"), ("late rows", "{:,} late rows"), ("restarts", "{:,} restarts"),
+        ("changed values", "{:,} changed values"), ("dead letters", "{:,} dead letters"), ("skipped", "{:,} skipped records"),
+    )  # fmt: skip
+    facts += [text.format(row[name]) for name, text in numbers if row[name]]
+    if row["last commit"] is not None:
+        facts.append(f"last commit {row['last commit']:%Y-%m-%d %H:%M:%S} UTC")
+    resume = next((part for part in (row["message"] or "").split("; ") if part.startswith("resume with: ")), None)
+    return facts if resume is None else [*facts, resume]
+
+
+def _other_line(other: OtherJob) -> dict[str, Any]:
+    """The displayed data of a job of another process."""
+    row = other_job_row(other)
+    behind = "" if other.behind is None else f"{other.behind:,} snapshots behind"
+    line = {
+        "id": row["job id"],
+        "name": row["job name"],
+        "status": row["status"],
+        "rows": None,
+        "rate": "",
+        "lag": behind,
+        "share": [],
+        "error": "",
+    }
+    return {**line, "facts": _facts(row)}
 
 
 class JobCard(LivePanel):
@@ -104,6 +141,7 @@ class JobsView(LivePanel):
     def __init__(self, workbench: Workbench) -> None:
         self._workbench, self._known = workbench, dict[str, _JobLine]()
         self._replaced = False
+        self._next_look_s, self._other_lines = 0.0, list[dict[str, Any]]()
         super().__init__()
 
     @property
@@ -114,7 +152,16 @@ class JobsView(LivePanel):
     def current(self) -> dict[str, Any]:
         # Sorted by the collected status, so that a job that ends during the collection is listed consistently.
         lines = [self._known.setdefault(j.id, _JobLine(j)).data() for j in list(self.jobs.all.values())]
-        return {"jobs": sorted(lines, key=lambda j: j["status"] != "RUNNING"), "card": False}
+        lines.sort(key=lambda j: j["status"] != "RUNNING")
+        return {"jobs": lines + self._others(), "card": False}
+
+    def _others(self) -> list[dict[str, Any]]:
+        """Jobs of other processes. Looked up again after some seconds: each look reads the newest snapshots of all tables."""
+        if time.monotonic() >= self._next_look_s:
+            started = time.monotonic()
+            self._other_lines = [_other_line(o) for o in other_jobs(self._workbench.session)]
+            self._next_look_s = time.monotonic() + max(_LOOK_EVERY_S, 20 * (time.monotonic() - started))
+        return self._other_lines
 
     def is_live(self) -> bool:
         return not self._replaced or any(job.isActive for job in list(self.jobs.all.values()))
@@ -142,10 +189,18 @@ class JobsView(LivePanel):
         return Rows(self._workbench.run("SHOW JOBS"), 1000)
 
     def still_text(self) -> str:
-        return text_table(self._result_rows().preview) if self.jobs.all else "No streaming jobs in this session"
+        return (
+            text_table(self._result_rows().preview)
+            if self.jobs.all or self._others()
+            else "No streaming jobs in this session"
+        )
 
     def still_html(self) -> str:
-        return html_table(self._result_rows().preview) if self.jobs.all else f"<div>{escape(self.still_text())}</div>"
+        return (
+            html_table(self._result_rows().preview)
+            if self.jobs.all or self._others()
+            else f"<div>{escape(self.still_text())}</div>"
+        )
 
     def still_svg(self) -> str:
         return text_svg(self.still_text(), "streams of this session")

@@ -285,8 +285,9 @@ def _partition_values_text(table: Table, statement: Show) -> str:
 
 def _show_jobs(context: StatementContext, _statement: Show) -> Result:
     from paimon_nb.session.streaming.job_list import show_jobs
+    from paimon_nb.session.streaming.other_jobs import other_jobs
 
-    return show_jobs(context.session.jobs)
+    return show_jobs(context.session.jobs, other_jobs(context.session))
 
 
 _SHOW: Mapping[str, Callable[[StatementContext, Show], Result]] = {

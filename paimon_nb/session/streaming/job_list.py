@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from paimon_nb.session.core.jobs import Jobs, Progress, StreamJob
+    from paimon_nb.session.streaming.other_jobs import OtherJob
 
 _MAX_READ = 200
 """Snapshots that are read for the lag in records; a job that is further behind has no number."""
@@ -32,11 +33,11 @@ class Lag:
     """Age of the oldest unread snapshot."""
 
 
-def show_jobs(jobs: Jobs) -> Result:
-    """SHOW JOBS: Flink's columns first."""
+def show_jobs(jobs: Jobs, others: Sequence[OtherJob] = ()) -> Result:
+    """SHOW JOBS: Flink's columns first. `others`: jobs of other processes, listed last."""
     import pyarrow as pa
 
-    listed = [job_row(job) for job in list(jobs.all.values())]
+    listed = [*(job_row(job) for job in list(jobs.all.values())), *map(other_job_row, others)]
     numbers = (
         "rows", "late rows", "snapshots behind", "records behind", "restarts", "changed values", "dead letters", "skipped",
     )  # fmt: skip
@@ -55,10 +56,10 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def job_row(job: StreamJob) -> dict[str, Any]:
-    """One line of SHOW JOBS, by column."""
+def job_row(job: StreamJob, progress: Sequence[Progress] | None = None) -> dict[str, Any]:
+    """One line of SHOW JOBS, by column. `progress`: what `job.progress()` returned just now; None: it is called."""
     try:
-        progress = job.progress()
+        progress = job.progress() if progress is None else progress
         lag = lag_of(progress)
     except PaimonError:  # a source table is gone; the job's own error says more
         progress, lag = (), Lag(None, None, None)
@@ -81,6 +82,25 @@ def job_row(job: StreamJob) -> dict[str, Any]:
         "skipped": counts.skipped,
         "message": message_of(job),
     }
+
+
+def other_job_row(other: OtherJob) -> dict[str, Any]:
+    """The line of a job of another process, by column: what its consumer or its commits say."""
+    verb = "reads" if other.reads else "writes"
+    return {
+        **dict.fromkeys(_COLUMNS),
+        "job id": other.id,
+        "job name": f"{verb} {other.table}",
+        "status": EXTERNAL,
+        "position": other.position,
+        "snapshots behind": other.behind,
+        "last commit": _time(other.last_ms),
+        "message": f"a job of another process, known by its {'consumer-id' if other.reads else 'commits'}; it may have ended",
+    }
+
+
+EXTERNAL = "EXTERNAL"
+"""Status of a job of another process."""
 
 
 def lag_of(progress: Sequence[Progress]) -> Lag:

@@ -14,7 +14,7 @@ from paimon_nb.spark.api.base_session import SparkClass, StreamWriteRequest
 from paimon_nb.spark.api.reader_options import OptionsMixin, WriterOptionsMixin, table_name_or_path, without_path
 from paimon_nb.spark.scan.current_state import with_current_tables
 from paimon_nb.spark.streaming import idle_checkpoint_timer
-from paimon_nb.spark.streaming.available_now import start_available_now
+from paimon_nb.spark.streaming.available_now import has_batch_to_repeat, start_available_now
 from paimon_nb.spark.streaming.data_source import reads_with_limits
 from paimon_nb.spark.streaming.start import start_query
 
@@ -121,9 +121,11 @@ class StreamWriterMethods(WriterOptionsMixin, SparkClass):  # type: ignore[misc]
         return bool(self._trigger and ({"availableNow", "once"} & self._trigger.keys()))
 
     def _start_with_trigger(self, start: Callable[..., Any], *arguments: Any) -> StreamingQuery:
-        """Start the query; one that ends and reads tables with limits runs until all is read."""
-        if self._ends and reads_with_limits(self._frame):
-            query = start_available_now(lambda: start(*arguments), self._captured.get("checkpointLocation"))
+        """Start the query; one that ends and reads tables with limits, or first repeats a micro-batch, runs until all is read."""
+        checkpoint = self._captured.get("checkpointLocation")
+        repeats = "availableNow" in (self._trigger or ()) and checkpoint is not None and has_batch_to_repeat(checkpoint)
+        if repeats or (self._ends and reads_with_limits(self._frame)):
+            query = start_available_now(lambda: start(*arguments), checkpoint)
             return cast("StreamingQuery", query)
         return start_query(lambda: start(*arguments))
 

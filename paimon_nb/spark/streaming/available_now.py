@@ -1,5 +1,6 @@
 # ruff: noqa: N802  the names are Spark's
 """`Trigger.AvailableNow` with limits of a micro-batch: the query runs again until all that was there at its start is processed.
+Also after a crash: Spark ends such a query when the micro-batch that it repeats has no rows, whatever there is behind it.
 
 Spark asks a Python source once for the end of what this trigger reads. A source with limits answers with the end of the
 next micro-batch, and its offset says how much more there was.
@@ -22,13 +23,13 @@ if TYPE_CHECKING:
 
 
 def start_available_now(start: Callable[[], StreamingQuery], checkpoint: str | None) -> Any:
-    """Start a query with this trigger, whose sources have limits. Returns an object with the methods of `StreamingQuery`.
+    """Start a query with this trigger whose sources have limits, or that repeats a micro-batch. Returns an object with the methods of `StreamingQuery`.
 
     Args:
         start: starts one run of the query.
         checkpoint: the checkpoint location; None: a temporary one, whose only run reads everything.
     """
-    repeats = checkpoint is not None and _has_batch_to_repeat(checkpoint)
+    repeats = checkpoint is not None and has_batch_to_repeat(checkpoint)
     return AvailableNowQuery(start, start_query(start), repeats=repeats)
 
 
@@ -119,7 +120,7 @@ def _offset_of_progress(text: Any) -> Any:
         return None
 
 
-def _has_batch_to_repeat(checkpoint: str) -> bool:
+def has_batch_to_repeat(checkpoint: str) -> bool:
     """Whether the last micro-batch was begun and not finished."""
     fs = open_fs(checkpoint, {})
 

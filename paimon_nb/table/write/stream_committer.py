@@ -38,6 +38,12 @@ if TYPE_CHECKING:
 _PENDING = "paimon_partitions.json"
 _LOOKED_AT = 20
 """Newest snapshots that are looked at for commits of another process with the same commit user."""
+_own_users: set[str] = set()
+
+
+def is_own_stream(user: str) -> bool:
+    """Whether a stream of this process commits, or has committed, as this user."""
+    return user in _own_users
 
 
 class StreamCommitter:
@@ -54,6 +60,7 @@ class StreamCommitter:
     ) -> None:
         self._commit = TableCommit(store, user)
         self.user, self._ends = self._commit.user, ends
+        _own_users.add(self.user)
         self._folder = folder
         self._idle = IdlePartitions(self._load_pending_partitions()) if marks_idle_partitions(store) else None
         self._small_files = SmallFiles()

@@ -10,6 +10,13 @@ from paimon_nb.options import table as opt
 if TYPE_CHECKING:
     from paimon_nb.table.read.store import TableStore
     from paimon_nb.table.read.stream.offset import StreamOffset
+_own: set[tuple[str, str]] = set()
+"""Table and `consumer-id` of each stream of this process."""
+
+
+def is_own_consumer(store: TableStore, consumer: str) -> bool:
+    """Whether a stream of this process has, or had, this `consumer-id`."""
+    return (store.root, consumer) in _own
 
 
 class ConsumerRecord:
@@ -18,6 +25,8 @@ class ConsumerRecord:
     def __init__(self, store: TableStore) -> None:
         self.store = store
         self.consumer: str | None = store.options.get(opt.CONSUMER_ID)
+        if self.consumer is not None:
+            _own.add((store.root, self.consumer))
         self._known = self._stored_snapshot()
         """The record that this stream found or wrote."""
 
