@@ -2,7 +2,7 @@
 
 import pytest
 
-from paimon_nb.session.streaming.executor import start_offset_of
+from paimon_nb.session.streaming.checkpoints import start_offset_of
 from paimon_nb.table.read.stream import StreamOffset
 
 

@@ -26,7 +26,7 @@ PATTERNS = {
     "session/query/local/literals.py": "timestamps inside string literals",
     "session/execute/insert.py": "dates and timestamps as text",
     "session/execute/spark_show.py": "names that need no quotes",
-    "session/streaming/executor.py": "names of folders",
+    "session/streaming/checkpoints.py": "names of folders",
     "table/read/predicate/evaluate.py": "patterns of LIKE",
     "table/read/predicate/parser.py": "escapes in strings, and the types of numbers",
 }

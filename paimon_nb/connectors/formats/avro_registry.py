@@ -6,9 +6,11 @@ the same as for `json` and `debezium-json`. Source: Flink's AvroConfluent and De
 
 from __future__ import annotations
 
+import base64
 import datetime as dt
 import io
 import struct
+from decimal import Context
 from decimal import Decimal as Number
 from typing import TYPE_CHECKING, Any
 
@@ -65,13 +67,13 @@ def _without_logical_types(schema: Any) -> Any:
         return [_without_logical_types(s) for s in schema]
     if not isinstance(schema, dict):
         return schema
-    kept = {k: v for k, v in schema.items() if k not in ("logicalType", "precision", "scale")}
-    if "fields" in kept:
-        kept["fields"] = [{**f, "type": _without_logical_types(f["type"])} for f in kept["fields"]]
+    stripped = {k: v for k, v in schema.items() if k not in ("logicalType", "precision", "scale")}
+    if "fields" in stripped:
+        stripped["fields"] = [{**f, "type": _without_logical_types(f["type"])} for f in stripped["fields"]]
     for inner in ("type", "items", "values"):
-        if isinstance(kept.get(inner), dict | list):
-            kept[inner] = _without_logical_types(kept[inner])
-    return kept
+        if isinstance(stripped.get(inner), dict | list):
+            stripped[inner] = _without_logical_types(stripped[inner])
+    return stripped
 
 
 def names_of(schema: Any, known: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -137,8 +139,6 @@ def json_form(value: Any, schema: Any, t: DataType | None, names: Mapping[str, A
         case bytes():
             if logical == "decimal" or _is_connect(schema, "org.apache.kafka.connect.data.Decimal"):
                 return Number(int.from_bytes(value, "big", signed=True)).scaleb(-_scale(schema), _EXACT)
-            import base64
-
             return base64.b64encode(value).decode()
         case list():
             element = getattr(t, "element", None)
@@ -157,7 +157,7 @@ def json_form(value: Any, schema: Any, t: DataType | None, names: Mapping[str, A
     return value
 
 
-_EXACT = __import__("decimal").Context(prec=1000)
+_EXACT = Context(prec=1000)
 
 
 def _time_form(value: int, schema: Any, logical: str, t: DataType | None, *, iso: bool) -> Any:

@@ -258,7 +258,7 @@ def check_offsets_exist(known: Offsets, low: Offsets, high: Offsets) -> None:
                 raise SourceLost(
                     f"Kafka's {topic}-{partition} ends at offset {high[topic][partition]}, but offset {offset} was reached before: the topic "
                     "was created again, or its broker lost records",
-                    hint=_START_ANEW,
+                    hint=_HOW_TO_RESTART,
                 )
 
 
@@ -266,11 +266,11 @@ def records_lost(topic: str, partition: int, offset: int) -> SourceLost:
     """The error for records that were deleted."""
     return SourceLost(
         f"Kafka deleted records of {topic}-{partition} from offset {offset} before they were read",
-        hint=_START_ANEW,
+        hint=_HOW_TO_RESTART,
     )
 
 
-_START_ANEW = (
+_HOW_TO_RESTART = (
     "start a job with a new checkpoint, and a sync after dropping its target tables; 'scan.startup.mode' = 'earliest-offset' then reads "
     "the records that are there"
 )

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import copy
-import json
-import re
-import tempfile
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
-from weakref import WeakValueDictionary
 
-from paimon_nb.base.errors import BadOptionValue, MissingFile, SnapshotNotFound, UnsupportedOperation
+from paimon_nb.base.errors import MissingFile, SnapshotNotFound, UnsupportedOperation
 from paimon_nb.connectors.api import KIND, ORDER
 from paimon_nb.fs import open_fs, without_scheme
 from paimon_nb.options import parse_duration_ms
@@ -24,6 +20,17 @@ from paimon_nb.session.query.watermark import (
     stream_watermark,
     watermark_after,
     with_spark_watermark,
+)
+from paimon_nb.session.streaming.checkpoints import (
+    check_checkpoint_is_free,
+    checkpoint_directory,
+    configured_checkpoint,
+    is_resumed,
+    last_offset,
+    last_offsets,
+    record_active,
+    remove_unfinished_start,
+    start_offset_of,
 )
 from paimon_nb.session.streaming.connect_insert import check_runs_in_server
 from paimon_nb.session.streaming.consumers import recording_consumers
@@ -64,7 +71,6 @@ if TYPE_CHECKING:
 
 _MODE = "execution.runtime-mode"
 _INTERVAL = "execution.checkpointing.interval"
-_CHECKPOINTS = ("execution.checkpointing.dir", "state.checkpoints.dir")
 _FIRST_RESULT = "first-result"
 """A file in a checkpoint: a job in RECOMPUTE mode has stored a result."""
 MAX_SNAPSHOTS = 20
@@ -72,10 +78,6 @@ MAX_SNAPSHOTS = 20
 
 A live SELECT gets one snapshot a micro-batch, so its changes appear commit by commit.
 """
-
-
-_ACTIVE: WeakValueDictionary[str, Any] = WeakValueDictionary()
-"""The last query that this process started with each checkpoint."""
 
 
 def start_stream(
@@ -96,17 +98,9 @@ def start_stream(
         UnsupportedOperation: Spark or the stream mode does not support the query.
         BadOptionValue: the checkpoint belongs to another table, or a running job uses it.
     """
-    location = _configured_checkpoint(session, folder)
-    active = None if location is None else _ACTIVE.get(location)
-    if active is not None and active.isActive:  # Spark would stop that one without a word
-        raise BadOptionValue(
-            f"a running job uses the checkpoint {location}",
-            hint="SHOW JOBS lists the jobs and STOP JOB ends one; for a second job SET another 'pipeline.name'",
-            option=_CHECKPOINTS[0],
-        )
+    check_checkpoint_is_free(session, folder)
     running = _start(session, plan, query, text, params, output, folder)
-    if location is not None:
-        _ACTIVE[location] = running
+    record_active(session, folder, running)
     return running
 
 
@@ -127,11 +121,11 @@ def _start(
     frozen = session_copy_for_stream(session)
     frozen.lookups = lookups
     if plan.mode is StreamMode.RECOMPUTE:
-        return _start_recompute(frozen, plan, query, text, params, output, _configured_checkpoint(session, folder))
+        return _start_recompute(frozen, plan, query, text, params, output, configured_checkpoint(session, folder))
     if not has_bridge(session.spark):
-        return _start_in_server(frozen, plan, query, text, params, output, _checkpoint_directory(session, folder))
-    checkpoint = _checkpoint_directory(session, folder)
-    _remove_unfinished_start(checkpoint)
+        return _start_in_server(frozen, plan, query, text, params, output, checkpoint_directory(session, folder))
+    checkpoint = checkpoint_directory(session, folder)
+    remove_unfinished_start(checkpoint)
     resumed = is_resumed(checkpoint)
     if isinstance(output, TableOutput):
         claim_checkpoint(checkpoint, output.table)
@@ -171,7 +165,7 @@ def _start(
             raise _no_streaming_operator(error) from error
         if isinstance(output, TableOutput):
             output.begin_results()
-        return _start_recompute(frozen, plan, query, text, params, output, _configured_checkpoint(session, folder))
+        return _start_recompute(frozen, plan, query, text, params, output, configured_checkpoint(session, folder))
     if late is not None:
         late.attach(running)
     if lookups is not None:
@@ -650,66 +644,3 @@ def _partly_streamed_states(session: Session, plan: StreamPlan) -> dict[tuple[st
 def _interval_ms(session: Session) -> int:
     configured = session.settings.get(_INTERVAL)
     return 200 if configured is None else int(parse_duration_ms(str(configured)))
-
-
-def start_offset_of(checkpoint: str) -> StreamOffset | str:
-    """The start offset of a query with one source, from Spark's offset log; 'fresh' for a new checkpoint."""
-    found = last_offset(checkpoint)
-    return StreamOffset.from_json(found) if found is not None and "next" in found else "fresh"
-
-
-def last_offset(checkpoint: str) -> dict[str, Any] | None:
-    """The latest offset of a query with one source in Spark's offset log; None for a new checkpoint."""
-    offsets = last_offsets(checkpoint)
-    return dict(offsets[0]) if offsets else None
-
-
-def last_offsets(checkpoint: str) -> list[Mapping[str, Any]]:
-    """The latest offsets in Spark's offset log, one for each source that has one; empty for a new checkpoint."""
-    fs = open_fs(checkpoint, {})
-    logs = [f for f in fs.list(f"{without_scheme(checkpoint)}/offsets") if f.name.isdecimal()]
-    if not logs:
-        return []
-    newest = max(logs, key=lambda f: int(f.name))
-    # Line 1 is the version, line 2 the batch settings, then there is one line per source; '-' for one without an offset.
-    lines = fs.read(newest.path).decode().splitlines()[2:]
-    return [json.loads(line) for line in lines if line != "-"]
-
-
-def _remove_unfinished_start(checkpoint: str) -> None:
-    """Delete the temporary files of a first offset that a stopped query did not finish writing: Spark refuses a checkpoint with them."""
-    fs = open_fs(checkpoint, {})
-    files = fs.list(f"{without_scheme(checkpoint)}/offsets")
-    if not any(f.name.isdecimal() for f in files):
-        for file in files:
-            fs.delete(file.path)
-
-
-def is_resumed(checkpoint: str) -> bool:
-    """Whether a query of this checkpoint finished a micro-batch before."""
-    fs = open_fs(checkpoint, {})
-    return any(f.name.isdecimal() for f in fs.list(f"{without_scheme(checkpoint)}/commits"))
-
-
-def _checkpoint_directory(session: Session, folder: str | None) -> str:
-    """The job's checkpoint folder.
-
-    In the session's checkpoint directory a job of the same name and target resumes from it. Without such a directory it
-    is a temporary folder, and the job starts from the beginning.
-    """
-    configured = _configured_checkpoint(session, folder)
-    if configured is not None:
-        return configured
-    fresh = tempfile.TemporaryDirectory(prefix="paimon_nb-stream-", ignore_cleanup_errors=True)
-    session.jobs.folders.append(fresh)  # deleted with the session, at the latest when Python exits
-    return fresh.name
-
-
-def _configured_checkpoint(session: Session, folder: str | None) -> str | None:
-    """The job's folder in the session's checkpoint directory; None without such a directory, or for a query that does not resume."""
-    if folder is None:
-        return None
-    for key in _CHECKPOINTS:
-        if key in session.settings:
-            return f"{session.settings[key].rstrip('/')}/{re.sub(r'[^A-Za-z0-9_.-]', '_', folder)}"
-    return None
