@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
-from paimon_nb.base.errors import UnknownName
+from paimon_nb.base.errors import UnknownName, UnsupportedOperation
 
 if TYPE_CHECKING:
     from paimon_nb.base.plugins import PluginGroup
@@ -32,6 +32,9 @@ def did_you_mean(name: str, known: Iterable[str]) -> str | None:
 class Registry(Mapping[str, T], Generic[T]):
     """A name -> entry mapping with the kind of its entries: those given here, and the plugins of a group."""
 
+    unsupported: Mapping[str, str] = {}
+    """Names of other engines that have no entry here, with what to use instead."""
+
     def __init__(self, kind: str, entries: Mapping[str, T], *, plugins: PluginGroup | None = None) -> None:
         """Declares the entries.
 
@@ -45,7 +48,9 @@ class Registry(Mapping[str, T], Generic[T]):
         self.plugins = plugins
 
     def find(self, name: str) -> T:
-        """The entry called `name`. Raises `UnknownName` with the nearest known name."""
+        """The entry called `name`. Raises `UnknownName` with the nearest known name; UnsupportedOperation: one of `unsupported`."""
+        if name not in self and name in self.unsupported:
+            raise UnsupportedOperation(f"{self.kind} {name!r} is not supported", hint=self.unsupported[name])
         if name not in self:
             raise UnknownName(
                 f"no {self.kind} {name!r}",

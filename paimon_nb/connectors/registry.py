@@ -40,14 +40,27 @@ SINKS: LazyRegistry[Callable[[ConnectorTable], Sink]] = LazyRegistry(
     plugins=PluginGroup("sinks", "a function from a ConnectorTable to a Sink"),
 )
 
+_BY_KAFKA = (
+    "send its changes to Kafka with Debezium, and read the topic with connector 'kafka' and format 'debezium-json'"
+)
+_NOT_HERE = {
+    **dict.fromkeys(
+        ("mongodb", "mongodb-cdc", "oracle-cdc", "sqlserver-cdc", "db2-cdc", "tidb-cdc", "oceanbase-cdc", "vitess-cdc"), _BY_KAFKA
+    ),
+    "pulsar": "use Pulsar's Kafka protocol handler with connector 'kafka'",
+    "upsert-pulsar": "use Pulsar's Kafka protocol handler with connector 'upsert-kafka'",
+}  # fmt: skip
+"""Connectors of Flink that are not supported, with the way to the same rows."""
+SOURCES.unsupported = SINKS.unsupported = _NOT_HERE
+
 
 def open_source(definition: ConnectorTable) -> Source:
-    """Create the source of a table. Raises UnknownName: no such source. UnknownOption, BadOptionValue: invalid options."""
+    """Create the source of a table. Raises UnknownName: no such source. UnsupportedOperation: one of Flink only. UnknownOption, BadOptionValue: invalid options."""
     remember_secrets(definition.options)
     return SOURCES.find(definition.connector)(definition)
 
 
 def open_sink(definition: ConnectorTable) -> Sink:
-    """Create the sink of a table. Raises UnknownName: no such sink. UnknownOption, BadOptionValue: invalid options."""
+    """Create the sink of a table. Raises UnknownName: no such sink. UnsupportedOperation: one of Flink only. UnknownOption, BadOptionValue: invalid options."""
     remember_secrets(definition.options)
     return SINKS.find(definition.connector)(definition)

@@ -96,9 +96,15 @@ PROCEDURES: Registry[Procedure] = Registry(
 )  # fmt: skip
 
 _FUNCTIONS = "functions of a catalog are Java code, which is not run here"
+_MONGODB = (
+    "MongoDB is not a source; send its changes to Kafka with Debezium and use kafka_sync_table or kafka_sync_database"
+)
+_PULSAR = "Pulsar is not a source; use its Kafka protocol handler with kafka_sync_table or kafka_sync_database"
 UNSUPPORTED = {
     **dict.fromkeys(("alter_function", "create_function", "drop_function"), _FUNCTIONS),
     "query_service": "it is a service of a Flink cluster; use SELECT ... WHERE or Table.lookup() instead",
+    **dict.fromkeys(("mongodb_sync_table", "mongodb_sync_database"), _MONGODB),
+    **dict.fromkeys(("pulsar_sync_table", "pulsar_sync_database"), _PULSAR),
 }  # fmt: skip
 """Paimon procedures that are not supported, with the reason."""
 

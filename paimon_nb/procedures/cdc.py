@@ -195,7 +195,7 @@ _MYSQL = Argument(
 )  # fmt: skip
 _KAFKA = Argument(
     "kafka_conf", required=True, many=True,
-    doc="'properties.bootstrap.servers=..,topic=..,value.format=..': debezium-json, canal-json, maxwell-json or json; also scan.startup.mode ...",
+    doc="'properties.bootstrap.servers=..,topic=..,value.format=..': debezium-json, debezium-avro (with schema.registry.url=..), canal-json, maxwell-json, ogg-json, aws-dms-json or json; also scan.startup.mode ...",
 )  # fmt: skip
 _POSTGRES = Argument(
     "postgres_conf", required=True, many=True,

@@ -190,6 +190,8 @@ EVENTS: Registry[Callable[[dict[str, Any], Collection[str]], Event | None]] = Re
     },
 )
 
+EVENTS.unsupported = {"debezium-bson": "let Debezium write JSON: 'value.format' = 'debezium-json'"}
+
 
 def _json_records(kind: type[JsonRecords], name: str, *more: Any) -> JsonRecords:
     return kind((), FormatOptions(name, {}), *more)
