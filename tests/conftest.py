@@ -63,7 +63,7 @@ SERVERS = {
     ),
     "Spark: statements": ("session/",),
     "Spark, Kafka, MariaDB and Flink": (
-        "connectors/test_kafka.py", "connectors/test_kafka_sync.py", "connectors/test_kafka_kills.py", "session/test_documents.py", "session/test_stream_retract.py", "test_cli.py",
+        "connectors/test_kafka.py", "connectors/test_kafka_sync.py", "connectors/test_kafka_kills.py", "connectors/test_sources_lost.py", "connectors/test_avro_registry_sql.py", "session/test_documents.py", "session/test_stream_retract.py", "test_cli.py",
         "connectors/test_mysql_sync.py", "connectors/test_mysql_table.py", "connectors/test_jdbc_table.py",
         "interop/test_alternating.py", "interop/test_privileges.py", "interop/test_fuzz_sessions.py",
         "spark/", "procedures/test_procedures.py", "procedures/test_copy.py", "catalog/test_privilege.py", "catalog/test_rest_sql.py",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 from registry_server import Registry
-from test_cdc_target import opened, put
+from test_cdc_target import columns, opened, put
 
 import paimon_nb
 from paimon_nb.base.errors import CommitConflict, SourceLost
@@ -146,3 +146,26 @@ def test_a_slot_that_is_dropped_under_a_sync(wb, postgres, again):
     finally:
         wb.session.jobs.stop_all()
         postgres.run(f"SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = '{name}'", f"DROP TABLE {name}", f"DROP PUBLICATION IF EXISTS {name}_tables")  # fmt: skip
+
+
+@pytest.mark.parametrize("when", ["between commits", "between write and commit"])
+def test_a_target_that_is_overwritten_keeps_its_sync(tmp_path, when):
+    """The rows of the overwrite and the later changes are there; compactions that lost their files do not end the sync."""
+    target = opened(tmp_path)
+    for k in range(4):
+        put(target, k, f"at {k}")
+    theirs = pa.table({"k": pa.array([100], pa.int32()), "v": ["other"]})
+    if when == "between commits":
+        target.table.refresh().overwrite(theirs)
+        put(target, 5, "at 5")
+    else:
+        target.buffer_change("+I", {"k": 5, "v": "a"}, columns)
+        target.buffer_change(
+            "+I", {"k": 5, "v": "a"}, lambda *value: columns(*value)
+        )  # rows of another form: writes the first
+        target.table.refresh().overwrite(theirs)
+        target.commit("at 5")
+    put(target, 6, "at 6")
+    target.table.refresh().compact(full=True)
+    assert sorted(target.table.refresh().to_arrow().column("k").to_pylist()) == [5, 6, 100]
+    assert opened(tmp_path).position == "at 6"
