@@ -19,6 +19,7 @@ class Registry:
         self.hidden: set[int] = set()
         """Ids that are answered with 404."""
         self.requests: list[str] = []
+        self.redirect_to: str | None = None
         registry = self
         expected = None if user is None else "Basic " + base64.b64encode(user.encode()).decode()
 
@@ -34,6 +35,12 @@ class Registry:
                 registry.requests.append(self.path)
                 if expected is not None and self.headers.get("Authorization") != expected:
                     self.answer(401, {"error_code": 401, "message": "Unauthorized"})
+                    return True
+                if registry.redirect_to is not None:
+                    self.send_response(302)
+                    self.send_header("Location", registry.redirect_to + self.path)
+                    self.send_header("Content-Length", "0")
+                    self.end_headers()
                     return True
                 if registry.late > 0:
                     registry.late -= 1

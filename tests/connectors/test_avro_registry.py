@@ -232,3 +232,17 @@ def test_a_registry_with_a_user():
         assert decoder.decode([value]).table.to_pylist() == [{"a": 1}]
     finally:
         registry.close()
+
+
+def test_a_registry_that_redirects_gets_no_request_elsewhere(registry):
+    """The user and password of the options are for the server that they name."""
+    elsewhere = Registry()
+    try:
+        value = message(registry, record(a="int"), {"a": 1})
+        registry.redirect_to = elsewhere.url
+        given = {"url": registry.url, "basic-auth.user-info": "reader:s3cret-word"}
+        with pytest.raises(SourceUnavailable, match="302"):
+            open_decoder(fields(a="INT"), FormatOptions("avro-confluent", given)).decode([value])
+        assert elsewhere.requests == []
+    finally:
+        elsewhere.close()
