@@ -154,7 +154,7 @@ class Story:
     def tag(self) -> None:
         latest = self.source.store.snapshots.latest_id()
         if latest is not None:
-            self.source.create_tag(f"tag{len(self.log)}", snapshot=latest)
+            self.source.tags.create(f"tag{len(self.log)}", latest)
 
     def rollback(self) -> None:
         ids = self.source.store.snapshots.ids()

@@ -119,3 +119,21 @@ def test_a_job_whose_target_was_rolled_back_stops_and_says_so(swb):
     with pytest.raises(TimeTravelError, match="t: the table was rolled back to before snapshot 2"):
         job.awaitTermination()
     assert rows(swb, "t") == [(1,)]
+
+
+def test_groups_that_vanish_while_a_job_is_stopped_are_deleted_when_it_resumes(swb, tmp_path):
+    """The query runs again as a whole; what it had stored before is in the checkpoint."""
+    swb.run(
+        "CREATE TABLE s (k INT PRIMARY KEY NOT ENFORCED, g INT, v INT); CREATE TABLE t (g INT PRIMARY KEY NOT ENFORCED, v BIGINT)"
+    )
+    swb.run("INSERT INTO s VALUES (1, 1, 5), (2, 2, 6); INSERT INTO t VALUES (9, 9)")
+    swb.run(f"SET 'execution.checkpointing.dir' = '{tmp_path}'; {STREAMING}")
+    text = "INSERT INTO t SELECT g, SUM(v) FROM s GROUP BY g"
+    job = swb.sql(text)
+    assert job.process_available()
+    job.stop()
+    swb.run(f"{BATCH}; DELETE FROM s WHERE k = 1; {STREAMING}")
+    job = swb.sql(text)
+    assert job.process_available()
+    assert rows(swb, "t") == [(2, 6), (9, 9)]
+    job.stop()

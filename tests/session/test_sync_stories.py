@@ -131,7 +131,7 @@ class SyncStory:
         for _ in range(3):
             self.table.append(self.table.to_arrow().slice(0, 0))
             self.compact()
-        self.table.create_tag(name)
+        self.table.tags.create(name)
         self.expire()
 
     def column_of_the_user(self) -> None:

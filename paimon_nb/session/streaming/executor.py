@@ -34,6 +34,7 @@ from paimon_nb.session.streaming.checkpoints import (
 )
 from paimon_nb.session.streaming.connect_insert import check_runs_in_server
 from paimon_nb.session.streaming.consumers import recording_consumers
+from paimon_nb.session.streaming.last_result import LastResult
 from paimon_nb.session.streaming.local_stream import start_local_stream
 from paimon_nb.session.streaming.lookup.join import Lookups, register, release_ended, tables_with_retry
 from paimon_nb.session.streaming.lookup.waiting import HIDDEN, WaitingRows
@@ -592,6 +593,7 @@ def _start_recompute(
         fs, first_result = open_fs(checkpoint, {}), f"{without_scheme(checkpoint)}/{_FIRST_RESULT}"
         if output.merges and fs.exists(first_result):
             raise _cannot_resume()
+        output.continue_results(LastResult(checkpoint))
 
     tables += tables_with_retry(session, query, text)
 

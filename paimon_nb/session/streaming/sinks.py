@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from paimon_nb.connectors.api import Sink
+    from paimon_nb.session.streaming.last_result import LastResult
     from paimon_nb.spark.streaming.sink import TableSink
     from paimon_nb.table.tables.table import Table
     from paimon_nb.table.write.stream_committer import StreamCommitter
@@ -66,6 +67,9 @@ class TableOutput:
         self._counted: Counter[Any] = Counter()
         self._rows_by_values: dict[Any, dict[str, Any]] = {}
         """The rows of the last result, by their values."""
+        self._last_result: LastResult | None = None
+        self._maybe_stored: dict[tuple[Any, ...], dict[str, Any]] = {}
+        """Rows that the job may have stored before its start, until the first result after it."""
         self._commits = 0
         self._checkpoints: StreamCommitter | None = None
         self._write_lock = threading.Lock()
@@ -87,6 +91,13 @@ class TableOutput:
         from paimon_nb.spark.streaming.sink import TableSink
 
         self._sink = TableSink(self.table, kinds=_KIND, folder=folder)
+
+    def continue_results(self, last: LastResult) -> None:
+        """Called before the first `replace` of a job with a checkpoint: continue after the result that it stored last."""
+        self._last_result = last
+        rows = last.read()
+        if rows is not None and not self.takes_update_before:
+            self._maybe_stored = {self._primary_key_of(r): r for r in rows.to_pylist()}
 
     def begin_results(self) -> None:
         """Called if the query did not start after `begin`: `replace` stores whole results, which Spark's sink does not see."""
@@ -192,8 +203,10 @@ class TableOutput:
                 hint="give it a PRIMARY KEY of the columns that the query groups by",
             )
         fields = table.schema.fields
-        rows = to_arrow(at_current_columns(self.align(result, None), self._fields, fields), fields).to_pylist()
-        changes = self._changes_from_last_result(rows)
+        result_rows = to_arrow(at_current_columns(self.align(result, None), self._fields, fields), fields)
+        if self._last_result is not None:
+            self._last_result.begin(result_rows)
+        changes = self._changes_from_last_result(result_rows.to_pylist())
         if changes:
             with self._write_lock:
                 checkpoints = self._checkpoints = self._checkpoints or StreamCommitter(table.store)
@@ -206,6 +219,8 @@ class TableOutput:
                     )
                     checkpoints.commit(table.store, writing.prepare_commit(), self._commits, full=full)
             self._rows += len(changes)
+        if self._last_result is not None:
+            self._last_result.end()
 
     def _changes_from_last_result(self, rows: list[dict[str, Any]]) -> list[Change]:
         """The difference from the last result. A table that merges rows gets each row, also several of one key."""
@@ -218,8 +233,9 @@ class TableOutput:
     def _changes_by_key(self, rows: list[dict[str, Any]]) -> list[Change]:
         """One row per key; the table finds the row that it replaces."""
         new_rows, old_rows = {self._primary_key_of(r): r for r in rows}, self._before
+        maybe_stored, self._maybe_stored = self._maybe_stored, {}
         self._before = new_rows
-        removed = [("-D", row) for key, row in old_rows.items() if key not in new_rows]
+        removed = [("-D", row) for key, row in {**maybe_stored, **old_rows}.items() if key not in new_rows]
         return removed + [("+I", row) for key, row in new_rows.items() if old_rows.get(key) != row]
 
     def _changes_by_value(self, rows: list[dict[str, Any]]) -> list[Change]:
