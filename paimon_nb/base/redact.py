@@ -9,25 +9,34 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 MASK = "***"
 # Texts, because compiling them takes longer than importing ten modules; `re` keeps what it compiled.
 _SECRET_KEY = (
     "(?i)(passw(or)?d|passphrase|(?<![a-z])pass(?![a-z])|(?<![a-z])pwd|secret|token(?!i[sz])|credential|access[-._]?key|private[-._]?key|account[-._]?key|shared[-._]?key"
     r"|sas([-._]?(key|token))?$|auth(?!or)|api[-._]?key|cookie|jwt|bearer|signature|connection[-._]?string|(^|[.\-_])sig$|keytab[-._]?content"
-    r"|(keystore|truststore|ssl|tls|client|encryption|signing)[-._]([\w-]+[-._])*(key|keys|pem|certificate|certificates|chain)$"
     r"|(^|\.)headers?\.|x-amz-(signature|credential|security-token))"
 )
+_KEY_MATERIAL = r"(?i)[-._](key|keys|pem|certificate|certificates|chain)$"
+_KEY_OWNER = r"(?i)(keystore|truststore|ssl|tls|client|encryption|signing)[-._]"
+_MAX_KEY = 256
+"""Characters at the end of a key that decide. Names of options are shorter; texts of others need not be."""
 _NOT_SECRET = r"(?i)(query-auth\.enabled|token[.-](provider|path|loader|ecs-[\w-]+|enabled)|(csv|text)\.headers?\.[\w.-]+|headers?\.(user-agent|accept[\w-]*|content-type|host|traceparent|x-request-id)|ssl\.(key|truststore|keystore)\.(type|location))$"
-_ASSIGNMENT = r"""(?P<key>'[^']*'|"[^"]*"|`[^`]*`|[\w.\-]+)(?P<mid>\s*(?:=>|=|:)\s*)(?P<value>'(?:[^']|'')*(?:'|$)|"[^"]*(?:"|$)|[^\s,)'"]+)"""
-_PAIR = r"""(?P<mid>[(,]\s*)(?P<key>'[^']*'|"[^"]*"|`[^`]*`|[\w.\-]+)(?P<space>\s+)(?P<value>'(?:[^']|'')*(?:'|$)|"[^"]*(?:"|$))"""
+# Each run of characters is tried once, from its beginning: a text of others, however long, takes time in proportion to its length.
+_KEY = r"""(?P<key>'[^']*'|"[^"]*"|`[^`]*`|(?<![\w.\-])[\w.\-]++)"""
+_ASSIGNED = rf"{_KEY}(?P<mid>\s*+(?:=>|=|:)\s*+)"
+_VALUE = r"""'(?:[^']|'')*+(?:'|$)|"[^"]*+(?:"|$)|[^\s,)'"]++"""
+_PAIR = r"""(?P<mid>[(,]\s*+)(?P<key>'[^']*'|"[^"]*"|`[^`]*`|[\w.\-]++)(?P<space>\s++)(?P<value>'(?:[^']|'')*(?:'|$)|"[^"]*(?:"|$))"""
 """TBLPROPERTIES (password 'x'): Spark needs no `=`."""
 _TEXT = r"""(?:'(?:[^']|'')*(?:'|$)|"[^"]*(?:"|$))"""
 _CALLED = rf"""(?i)(?P<head>\binit_file_based_privilege\W*\(\s*|\bcreate_privileged_user\W*\(\s*{_TEXT}\s*,\s*)(?P<value>{_TEXT})"""
 """Procedures with a password at a fixed position."""
-_URL_PASSWORD = r"""(?P<head>\b[\w+.-]+://[^\s/@:'"?#]*:)(?!\d{1,5}(?:[/'"\s]|$))(?:[^\s'"?#]*(?=@)|[^@\s'"]+(?=@))"""
+_URL_PASSWORD = (
+    r"""(?P<head>(?<![\w+.-])[\w+.-]++://[^\s/@:'"?#]*:)(?!\d{1,5}(?:[/'"\s]|$))(?:[^\s'"?#]*(?=@)|[^@\s'"]+(?=@))"""
+)
 """Up to the last @: a password may contain one. Digits and a slash are a port."""
+_WORD = r"""[^\s'"]++"""
 _URL_USER = r"""(?i)(?P<head>\bhttps?://)[^\s/@:'"?#]+(?=@)"""
 """A token in place of a user."""
 _BEARER = r"""(?i)(?P<head>\b(?:bearer|authorization['"]?\s*[:=]\s*['"]?(?:basic|digest|negotiate|bearer))\s+)(?!tokens?\b|auth)[\w.~+/=-]{3,}"""
@@ -48,7 +57,15 @@ _lock = threading.Lock()
 
 def is_secret(key: str) -> bool:
     """Whether an option of this key holds a secret."""
-    return bool(re.search(_SECRET_KEY, key)) and not re.search(_NOT_SECRET, key)
+    key = key[-_MAX_KEY:]
+    is_named = bool(re.search(_SECRET_KEY, key)) or _is_key_material(key)
+    return is_named and not re.search(_NOT_SECRET, key)
+
+
+def _is_key_material(key: str) -> bool:
+    """Keys and certificates: `ssl.keystore.certificate.chain`."""
+    found = re.search(_KEY_MATERIAL, key)
+    return found is not None and re.search(_KEY_OWNER, key[: found.start() + 1]) is not None
 
 
 def remember_secrets(options: Mapping[str, object]) -> None:
@@ -87,9 +104,30 @@ def _parts(value: str) -> Iterable[str]:
 
 def _passwords_in(text: str) -> list[str]:
     """Secrets in a text that is a list of options or a URL."""
-    found = [m["value"].strip("'\"") for m in re.finditer(_ASSIGNMENT, text) if is_secret(m["key"].strip("'\"`"))]
-    url = re.search(_URL_PASSWORD, text)
-    return [*found, *([url[0][len(url["head"]) :]] if url else [])]
+    found = [text[begin:end].strip("'\"") for begin, end, secret in _assigned_values(text) if secret]
+    urls = (re.search(_URL_PASSWORD, token) for token in _url_tokens(text))
+    return [*found, *(u[0][len(u["head"]) :] for u in urls if u)]
+
+
+def _assigned_values(text: str) -> Iterator[tuple[int, int, bool]]:
+    """Where the value of each `key = value` begins and ends, and whether the key is that of a secret. Bare values of other
+    keys are empty here: what is in them follows."""
+    key, value = re.compile(_ASSIGNED), re.compile(_VALUE)
+    at = 0
+    while found := key.search(text, at):
+        secret, at = is_secret(found["key"].strip("'\"`")), found.end()
+        if secret or text[at : at + 1] in ("'", '"'):
+            held = value.match(text, at)
+            if held is not None:
+                yield at, held.end(), secret
+                at = held.end()
+
+
+def _url_tokens(text: str) -> Iterator[str]:
+    """The words of a text that may be URLs with passwords, up to their last @: a password is not looked for after it."""
+    for word in re.findall(_WORD, text) if "://" in text else ():
+        if "@" in word:
+            yield word[: word.rindex("@") + 1]
 
 
 def _forms(value: str) -> set[str]:
@@ -120,15 +158,6 @@ def redact_text(text: str) -> str:
     procedure arguments.
     """
 
-    def mask_secret_value(match: re.Match[str]) -> str:
-        value = match["value"]
-        edge = value[0] if value[0] in "'\"" else ""
-        if is_secret(match["key"].strip("'\"`")):
-            return f"{match['key']}{match['mid']}{edge}{MASK}{edge}"
-        end = edge if len(value) > 1 and value.endswith(edge) else ""
-        inside = value[len(edge) : len(value) - len(end)]
-        return f"{match['key']}{match['mid']}{edge}{redact_text(inside)}{end}"
-
     def mask_secret_pair(match: re.Match[str]) -> str:
         if not is_secret(match["key"].strip("'\"`")):
             return match[0]
@@ -141,5 +170,24 @@ def redact_text(text: str) -> str:
     text = re.sub(_CALLED, rf"\g<head>'{MASK}'", text)
     text = re.sub(_BEARER, rf"\g<head>{MASK}", text)
     if "://" in text:
-        text = re.sub(_URL_USER, rf"\g<head>{MASK}", re.sub(_URL_PASSWORD, rf"\g<head>{MASK}", text))
-    return re.sub(_PAIR, mask_secret_pair, re.sub(_ASSIGNMENT, mask_secret_value, text))
+        text = re.sub(_URL_USER, rf"\g<head>{MASK}", re.sub(_WORD, _mask_url_password, text))
+    return re.sub(_PAIR, mask_secret_pair, _mask_assigned(text))
+
+
+def _mask_url_password(token: re.Match[str]) -> str:
+    """A word without the passwords of its URLs: nothing after its last @ is looked at."""
+    end = token[0].rfind("@") + 1
+    return re.sub(_URL_PASSWORD, rf"\g<head>{MASK}", token[0][:end]) + token[0][end:] if end else token[0]
+
+
+def _mask_assigned(text: str) -> str:
+    """The text without values of secret keys, also inside of the quoted values of other keys."""
+    out, done = [], 0
+    for begin, end, secret in _assigned_values(text):
+        value = text[begin:end]
+        edge = value[0] if value[0] in "'\"" else ""
+        closing = edge if len(value) > 1 and value.endswith(edge) else ""
+        inside = MASK if secret else redact_text(value[len(edge) : len(value) - len(closing)])
+        out += [text[done:begin], edge, inside, edge if secret else closing]
+        done = end
+    return "".join([*out, text[done:]])

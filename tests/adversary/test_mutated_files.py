@@ -75,6 +75,13 @@ def test_many_changed_files(tmp_path: Path, kind: str) -> None:
     assert run_mutations([kind], first, last, tmp_path) == []
 
 
+@pytest.mark.parametrize(("kind", "number"), [("full-text index", 100183), ("vector index", 100392)])
+def test_a_library_that_panics_prints_nothing(tmp_path: Path, kind: str, number: int) -> None:
+    """A panic of Rust is an error of ours; its message and backtrace are not printed, too."""
+    pytest.importorskip("paimon_ftindex" if kind == "full-text index" else "paimon_vindex")
+    assert run_mutations([kind], number, number + 1, tmp_path) == []
+
+
 def table_of(tmp_path: Path, rows: dict[str, Any], **options: str) -> Path:
     """A table `t` of these rows; returns its only data file."""
     text = ", ".join(f"'{k.replace('_', '.')}' = '{v}'" for k, v in {"bucket": "-1", **options}.items())

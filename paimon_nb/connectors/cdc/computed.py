@@ -16,7 +16,7 @@ from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.format.types import DataType, parse_type
 
-_CALL = re.compile(r"^\s*(?P<name>[^=]+?)\s*=\s*(?P<function>\w+)\s*\((?P<arguments>.*)\)\s*$", re.S)
+_CALL = re.compile(r"(?P<name>[^=]+)=\s*+(?P<function>\w++)\s*+\((?P<arguments>.*)\)", re.S)
 _DATE_PATTERNS = (("yyyy", "%Y"), ("MM", "%m"), ("dd", "%d"), ("HH", "%H"), ("mm", "%M"), ("ss", "%S"), ("SSS", "%f"))
 
 
@@ -54,7 +54,7 @@ def _parse_computed_column(text: str, columns: Mapping[str, DataType]) -> Comput
         raise BadOptionValue(
             f"unknown function {function!r} in computed_column", hint=did_you_mean(function, _FUNCTIONS) or f"functions: {', '.join(_FUNCTIONS)}"
         )  # fmt: skip
-    name = found["name"]
+    name = found["name"].strip()
     if function == "cast":
         t = parse_type(arguments[1] if len(arguments) > 1 else "STRING")
         return Computed(name, t, None, lambda _: _cast_constant(arguments[0], t))

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import re
+import tempfile
 import threading
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from paimon_nb.base.errors import CorruptFile
 from paimon_nb.base.optional_packages import import_optional
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from types import ModuleType, TracebackType
 
     from paimon_nb.format.index.global_index.index_blocks import IndexFileSource
@@ -65,8 +69,60 @@ def call_library(source: IndexFileSource, work: Callable[[LibraryInput], Any]) -
     """
     with LibraryInput(source) as opened:
         try:
-            return work(opened)
+            with _PANICS.kept_quiet():
+                return work(opened)
         except (RuntimeError, ValueError) as error:
             if opened.error is not None:
                 raise opened.error from None
             raise CorruptFile(source.path, f"the index is broken ({error!s:.120})") from None
+
+
+class _Panics:
+    """Keeps the messages of Rust's panics from standard error: a panic is an exception here, and says the same.
+
+    Rust writes them to the descriptor of the process, which all threads share: what else is written there meanwhile is passed on.
+    """
+
+    _MESSAGE = re.compile(rb"(?:\r?\n)?thread '[^'\n]*'(?: \(\d+\))? panicked at .*?(?=\nthread '|\Z)", re.DOTALL)
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._stderr, self._written = -1, -1
+
+    @contextmanager
+    def kept_quiet(self) -> Iterator[None]:
+        self._enter()
+        try:
+            yield
+        finally:
+            self._leave()
+
+    def _enter(self) -> None:
+        with self._lock:
+            self._inside += 1
+            if self._inside == 1:
+                with suppress(OSError):  # there is no standard error
+                    self._stderr = os.dup(2)
+                    with tempfile.TemporaryFile() as file:
+                        self._written = os.dup(file.fileno())
+                    os.dup2(self._written, 2)
+
+    def _leave(self) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside or self._stderr < 0:
+                return
+            os.dup2(self._stderr, 2)
+            size = os.lseek(self._written, 0, os.SEEK_END)
+            if size:
+                os.lseek(self._written, 0, os.SEEK_SET)
+                rest = self._MESSAGE.sub(b"", os.read(self._written, size))
+                if rest.strip():
+                    os.write(2, rest)
+            os.close(self._written)
+            os.close(self._stderr)
+            self._stderr = self._written = -1
+
+
+_PANICS = _Panics()

@@ -1,0 +1,79 @@
+"""Texts of a million characters, written to make a regular expression or a parser slow: time in proportion to their length."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from paimon_nb.base.redact import is_secret, redact_text
+from paimon_nb.connectors.cdc.computed import parse_computed
+from paimon_nb.format.types import parse_type
+
+PIECES = [
+    "a", " ", "'", '"', "`", "(", "[", "<", "-", "1", "\\", "/", "/*", "--", "a.", "a=", "a,", "a b ", ":a", "\n", "é", "ab1-", "'a' ", "a'b", "''a",
+    "=>", "://", "a://", "a://a:", "a://a:a@", "a://a:80/", "http://a", "@", "--\n", "a'='b',", "a 'b' ", "`a`.", "passw", "bearer ",
+    "authorization: ", "-----BEGIN A", "-----BEGIN CERTIFICATE-----", "'a' = 'b', ", "a: ", "; ", "password=x ", "ssl-", "csv.header.", "token.ecs-",
+    "init_file_based_privilege(", "create_privileged_user('a', ", "a=\"b='c=", "(  ", "CASE ", "(SELECT ", "a AND ", "ARRAY<", "1e", "x'a'",
+]  # fmt: skip
+CODE = """
+import json, resource, sys
+readers, size, ends, pieces = json.loads(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_CPU, (400, 400))
+from paimon_nb.base.errors import PaimonError
+from paimon_nb.base.redact import is_secret, redact_text
+from paimon_nb.format.types import parse_type
+from paimon_nb.sql.parse import parse
+from paimon_nb.syntax.lexer import tokens
+from paimon_nb.syntax.queries import condition_tree_of, query_tree_of
+for name in readers:
+    for piece in pieces:
+        for end in ends:
+            print(name, repr(piece), repr(end), flush=True)
+            try:
+                globals()[name]((piece * size)[:size] + end)
+            except PaimonError:
+                pass
+print("done")
+"""
+
+
+def check(readers: list[str], size: int, *ends: str) -> None:
+    """Each text takes a fraction of a second. Where time grows with the square of the length, one of them would need hours."""
+    arguments = json.dumps([readers, size, ends, PIECES])
+    done = subprocess.run([sys.executable, "-c", CODE, arguments], capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines()[-1] == "done", (done.stdout[-300:], done.stderr[-2000:])
+
+
+def test_some_long_texts_take_time_in_proportion() -> None:
+    check(["redact_text", "is_secret"], 100_000, "!")
+    check(["tokens", "parse_type"], 10_000, "!")
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("reader", "size"),
+    [("redact_text", 1_000_000), ("is_secret", 1_000_000), ("tokens", 200_000), *((p, 20_000) for p in ("parse", "query_tree_of", "condition_tree_of"))],
+)  # fmt: skip
+def test_long_texts_take_time_in_proportion(reader: str, size: int) -> None:
+    check([reader], size, "", "!", "='")
+
+
+def test_a_key_with_many_parts() -> None:
+    """The number of ways to take such a key apart doubles with each part."""
+    assert is_secret("ssl-" + "a-" * 60 + "key")
+    assert not is_secret("ssl-" + "a-" * 60 + "x")
+
+
+def test_assignments_in_assignments_are_masked() -> None:
+    """However deep they are: each value may hold another assignment."""
+    text = "a=" * 50_000 + "password=hidden-here"
+    assert redact_text(text) == "a=" * 50_000 + "password=***"
+    assert redact_text("'conf' = 'a=b:password=\"it, is\"', 'c' = 'd'") == "'conf' = 'a=b:password=\"***\"', 'c' = 'd'"
+
+
+def test_a_computed_column_with_many_spaces() -> None:
+    (found,) = parse_computed([f"  c  ={' ' * 100_000}upper  ( v )  "], {"v": parse_type("STRING")})
+    assert found.name == "c"
