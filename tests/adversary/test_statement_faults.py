@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,7 +16,6 @@ from paimon_nb.table.write.publish import changes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from pathlib import Path
 
 APPEND = "CREATE TABLE t (id INT, p INT) PARTITIONED BY (p) WITH ('bucket' = '-1')"
 KEYED = "CREATE TABLE t (id INT, v STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '1')"
@@ -23,6 +23,9 @@ ROWS = "INSERT INTO t VALUES (1, 1), (2, 2); INSERT INTO t VALUES (3, 1)"
 PAIRS = "INSERT INTO t VALUES (1, 'a'), (2, 'b'); INSERT INTO t VALUES (2, 'B'), (3, 'c')"
 TAGGED = f"{APPEND}; {ROWS}; CALL sys.create_tag('t', 'one', 1); CALL sys.create_tag('t', 'two', 2)"
 BRANCHED = f"{TAGGED}; CALL sys.create_branch('t', 'b', 'one')"
+
+
+MERGEABLE = BRANCHED.replace("= '-1'", "= '-1', 'branch-merge.enabled' = 'true'")
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,34 @@ CASES = [
     Case("call mark_partition_done", f"{APPEND}; {ROWS}", "CALL sys.mark_partition_done('t', 'p=1')"),
     Case("call rewrite_file_index", f"{APPEND}; {ROWS}; ALTER TABLE t SET ('file-index.bloom-filter.columns' = 'id', 'file-index.in-manifest-threshold' = '1 b')", "CALL sys.rewrite_file_index('t')"),
     Case("analyze", f"{APPEND}; {ROWS}", "ANALYZE TABLE t COMPUTE STATISTICS"),
+    Case("alter column", f"{KEYED}; {PAIRS}", "ALTER TABLE t ALTER COLUMN v COMMENT 'text'"),
+    Case("rename column", f"{APPEND}; {ROWS}", "ALTER TABLE t RENAME COLUMN id TO number"),
+    Case("drop columns", f"{KEYED}; {PAIRS}; ALTER TABLE t ADD COLUMNS (a INT, b INT)", "ALTER TABLE t DROP COLUMNS (a, b)"),
+    Case("change type", f"{APPEND}; {ROWS}", "ALTER TABLE t ALTER COLUMN id TYPE BIGINT"),
+    Case("reset options", f"{APPEND}; {ROWS}; ALTER TABLE t SET ('write-only' = 'true', 'k' = 'v')", "ALTER TABLE t UNSET TBLPROPERTIES ('write-only', 'k')"),
+    Case("comment on table", f"{APPEND}; {ROWS}", "COMMENT ON TABLE t IS 'rows'"),
+    Case("add partition of csv", "CREATE TABLE t (id INT, p INT) USING csv PARTITIONED BY (p); INSERT INTO t VALUES (1, 1)", "ALTER TABLE t ADD PARTITION (p = 2)"),
+    Case("call alter_column_default_value", f"{KEYED}; {PAIRS}", "CALL sys.alter_column_default_value('t', 'v', 'none')"),
+    Case("call clear_consumers", f"{APPEND}; {ROWS}; CALL sys.reset_consumer('t', 'c', 1); CALL sys.reset_consumer('t', 'd', 1)", "CALL sys.clear_consumers('t')"),
+    Case("call compact_database", f"{KEYED}; {PAIRS}", "CALL sys.compact_database('default')"),
+    Case("call compact_manifest", f"{APPEND}; {ROWS}; INSERT INTO t VALUES (5, 5)", "CALL sys.compact_manifest('t')"),
+    Case("call create_tag_from_timestamp", f"{APPEND}; {ROWS}", "CALL sys.create_tag_from_timestamp('t', 'x', 1000)"),
+    Case("call expire_tags", TAGGED, "CALL sys.expire_tags('t', '2999-01-01 00:00:00')"),
+    Case("call expire_changelogs", f"{KEYED[:-1]}, 'changelog-producer' = 'input', 'snapshot.num-retained.min' = '1', 'snapshot.num-retained.max' = '1', 'changelog.num-retained.min' = '1', 'changelog.num-retained.max' = '9'); {PAIRS}; {PAIRS}", "CALL sys.expire_changelogs(`table` => 't', retain_max => 1)"),
+    Case("call rename_tag", TAGGED, "CALL sys.rename_tag('t', 'one', 'three')"),
+    Case("call replace_tag", TAGGED, "CALL sys.replace_tag('t', 'one', 2)"),
+    Case("call rollback_to_timestamp", f"{APPEND}; {ROWS}", "CALL sys.rollback_to_timestamp('t', 4000000000000)"),
+    Case("call rollback_to_as_latest", TAGGED, "CALL sys.rollback_to_as_latest('t', 'one')"),
+    Case("call merge_branch", f"{MERGEABLE}; INSERT INTO `t$branch_b` VALUES (9, 9)", "CALL sys.merge_branch('t', 'b')"),
+    Case("call trigger_tag_automatic_creation", f"{APPEND[:-1]}, 'tag.automatic-creation' = 'process-time', 'tag.creation-period' = 'daily', 'write-only' = 'true'); {ROWS}", "CALL sys.trigger_tag_automatic_creation('t')"),
+    Case("call rescale", f"{KEYED}; {PAIRS}", "CALL sys.rescale('t', 2)"),
+    Case("call reassign_row_id", f"{APPEND[:-1]}, 'row-tracking.enabled' = 'true', 'data-evolution.enabled' = 'true'); {ROWS}; INSERT INTO t VALUES (5, 2)", "CALL sys.reassign_row_id('t')"),
+    Case("call create_global_index", f"{APPEND[:-1]}, 'row-tracking.enabled' = 'true', 'data-evolution.enabled' = 'true'); {ROWS}", "CALL sys.create_global_index('t', 'id', 'btree')"),
+    Case("call drop_global_index", f"{APPEND[:-1]}, 'row-tracking.enabled' = 'true', 'data-evolution.enabled' = 'true'); {ROWS}; CALL sys.create_global_index('t', 'id', 'btree')", "CALL sys.drop_global_index(`table` => 't', index_column => 'id', index_type => 'btree')"),
+    Case("call remove_unexisting_files", f"{APPEND}; {ROWS}", "CALL sys.remove_unexisting_files('t')"),
+    Case("call remove_unexisting_manifests", f"{APPEND}; {ROWS}", "CALL sys.remove_unexisting_manifests('t')"),
+    Case("call repair_earliest_snapshot", f"{APPEND}; {ROWS}", "CALL sys.repair_earliest_snapshot('t', 2)"),
+    Case("call materialize_deletion_vectors", f"{APPEND[:-1]}, 'row-tracking.enabled' = 'true', 'data-evolution.enabled' = 'true', 'deletion-vectors.enabled' = 'true'); {ROWS}", "CALL sys.materialize_deletion_vectors('t')"),
 ]  # fmt: skip
 
 WITH_SPARK = [
@@ -222,3 +253,44 @@ def test_a_statement_at_every_failing_call(case, file):
 @pytest.mark.parametrize("case", WITH_SPARK, ids=lambda case: case.name)
 def test_a_statement_of_spark_at_every_failing_change(case, file, tmp_path, spark):
     assert broken_at(case, OnDisk(tmp_path), file, changing, spark) == []
+
+
+SET = "EXECUTE STATEMENT SET BEGIN INSERT INTO t VALUES (4, 3); INSERT INTO u VALUES (1); INSERT INTO t VALUES (5, 3); END"
+
+
+def sets_that_say_something_else(points: Callable[[Faulty], Iterable[tuple[int, str]]]) -> list[str]:
+    """The calls at which a failure leaves other INSERTs than the first ones, or ones that the error does not name."""
+    case, file = Case("set", f"{APPEND}; {ROWS}; CREATE TABLE u (id INT)", SET), Path()
+    warehouse = InMemory()
+    for text in case.before.split("; "):
+        workbench(warehouse.files, warehouse.root).run(text)
+    counted = Faulty(warehouse.copy().files)
+    assert run(case, InMemory(counted.inner), counted, file) is None
+    wrong = []
+    for n, way in points(counted):
+        trial = warehouse.copy()
+        error = run(case, trial, Faulty(trial.files, n, way), file)
+        forget()
+        tables = state_of(trial.files, trial.root)["default"]
+        done = (tables["t"]["snapshots"], tables["u"]["snapshots"])
+        said = "".join((getattr(error, "hint", "") or "", *getattr(error, "__notes__", ())))
+        expected = {
+            ((1, 2), ()): None,
+            ((1, 2, 3), ()): "the INSERTs before it are committed: default.t in snapshot 3",
+            ((1, 2, 3), (1,)): "the INSERTs before it are committed: default.t in snapshot 3, default.u in snapshot 1",
+            ((1, 2, 3, 4), (1,)): "",
+        }.get((tuple(done[0]), tuple(done[1])), "another state")
+        right = error is None if expected == "" else error is not None and said.endswith(expected or said)
+        if not right or (expected is None and "committed" in said):
+            wrong.append(f"{way} call {n}, {counted.log[n - 1]}: {done}, {error!r}: {said}")
+    return wrong
+
+
+def test_a_statement_set_at_some_failing_calls():
+    """Each INSERT of it is atomic, and the error says which ones are committed."""
+    assert sets_that_say_something_else(some) == []
+
+
+@pytest.mark.nightly
+def test_a_statement_set_at_every_failing_call():
+    assert sets_that_say_something_else(every) == []

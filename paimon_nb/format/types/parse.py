@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _TOKEN = re.compile(
-    r"\s*(?:(`(?:[^`]|``)*`)|('(?:[^']|'')*')|([^\x00-@\[-^`{-\x7f][^\x00-/:-@\[-^`{-\x7f]*|\d+)|([<>(),:]))"
+    r"\s*+(?:(`(?:[^`]|``)*`)|('(?:[^']|'')*')|([^\x00-@\[-^`{-\x7f][^\x00-/:-@\[-^`{-\x7f]*|\d+)|([<>(),:]))"
 )
 """A word: ASCII letters, digits, `_` and all non-ASCII characters. Defined by the excluded characters: `re` compiles a
 set of a million characters ten times as slowly.
@@ -152,8 +152,8 @@ class _Parser:
     def __init__(self, text: str, next_id: Callable[[], int], varying_length: int) -> None:
         self.text, self.next_id, self.varying_length = text, next_id, varying_length
         self.tokens: list[tuple[str, int]] = []
-        position = 0
-        while position < len(text.rstrip()):
+        position, end = 0, len(text.rstrip())
+        while position < end:
             match = (_NAME if self._is_named_parameter() else _TOKEN).match(text, position)
             if not match:
                 raise self._syntax_error(f"unexpected {text[position:].strip()[:1]!r}", position)

@@ -220,15 +220,13 @@ def _with_null_defaults(text: str) -> str:
 
 
 def statement_set(context: StatementContext, statement: StatementSet) -> Result:
+    """The INSERTs one after the other: each is atomic, the set is not. An error says what the INSERTs before it did."""
     results: list[Result] = []
     for part in statement.inserts:
         try:
             results.append(insert(context, part))
-        except PaimonError as error:
-            done = ", ".join(f"{table} in snapshot {i}" for r in results for table, i in r.snapshots)
-            if done:
-                committed = f"the INSERTs before it are committed: {done}"
-                error.hint = f"{error.hint}; {committed}" if error.hint else committed
+        except BaseException as error:
+            _say_what_is_done(error, [_outcome(p, r) for p, r in zip(statement.inserts, results, strict=False)])
             raise
     jobs = [r.job.id for r in results if r.job is not None]
     return message_result(
@@ -236,6 +234,25 @@ def statement_set(context: StatementContext, statement: StatementSet) -> Result:
         notes=[n for r in results for n in r.notes],
         snapshots=[s for r in results for s in r.snapshots],
     )
+
+
+def _outcome(part: Insert, result: Result) -> str:
+    if result.job is not None:
+        return f"job {result.job.id} runs"
+    if result.snapshots:
+        return ", ".join(f"{table} in snapshot {i}" for table, i in result.snapshots)
+    return ".".join(part.target.parts) if part.target is not None else part.text
+
+
+def _say_what_is_done(error: BaseException, outcomes: Sequence[str]) -> None:
+    """Tell in the error which INSERTs of a set are done: they stay."""
+    if not outcomes:
+        return
+    done = f"the INSERTs before it are committed: {', '.join(outcomes)}"
+    if isinstance(error, PaimonError):
+        error.hint = f"{error.hint}; {done}" if error.hint else done
+    else:
+        error.add_note(done)
 
 
 def store_rows(

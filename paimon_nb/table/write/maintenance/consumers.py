@@ -10,8 +10,11 @@ from paimon_nb.base.errors import BadOptionValue, ConsumerNotFound
 from paimon_nb.base.identifier import check_name
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.options import table as opt
+from paimon_nb.table.write.maintenance.deletion_candidates import undone_on_error
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from paimon_nb.table.read.store import TableStore
 
 
@@ -41,8 +44,8 @@ def clear_consumers(store: TableStore, including: str | None = None, excluding: 
     for consumer in store.consumers.ids():
         included = including is None or re.fullmatch(including, consumer)
         if included and not (excluding and re.fullmatch(excluding, consumer)):
-            store.consumers.delete(consumer)
             removed.append(consumer)
+    _delete_all(store, removed)
     return removed
 
 
@@ -53,6 +56,12 @@ def expire_consumers(store: TableStore) -> list[str]:
         return []
     limit = clock.now_ms() - age
     removed = [consumer for consumer, moved in store.consumers.modified_ms().items() if moved < limit]
-    for consumer in removed:
-        store.consumers.delete(consumer)
+    _delete_all(store, removed)
     return removed
+
+
+def _delete_all(store: TableStore, names: Iterable[str]) -> None:
+    """Delete all of these consumers, or none."""
+    with undone_on_error(store) as changing:
+        for name in names:
+            changing.consumers.delete(name)

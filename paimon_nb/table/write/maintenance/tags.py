@@ -153,8 +153,8 @@ def expire_tags(store: TableStore, older_than_ms: int | None = None) -> list[str
         late = tag.retained_ms is not None and created is not None and created + tag.retained_ms < now
         old = older_than_ms is not None and created is not None and created < older_than_ms
         if late or old:
-            delete_tag(store, name)
             expired.append(name)
+    delete_tags(store, expired)
     return expired
 
 
