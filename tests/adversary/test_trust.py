@@ -90,11 +90,11 @@ def test_a_catalog_server_cannot_send_requests_elsewhere(tmp_path: Path, listene
     assert listener.requests == []
 
 
-def test_a_server_elsewhere_names_no_local_folder(tmp_path: Path) -> None:
+@pytest.mark.parametrize("server", ["https://catalog.example.com", "http://127.0.0.1:8080", "http://localhost:8080"])
+def test_a_server_names_no_local_folder_that_the_user_did_not_name(tmp_path: Path, server: str) -> None:
     (tmp_path / "named").mkdir()
     (tmp_path / "named/link").symlink_to(tmp_path)
     options = {"warehouse": "w", "data-file.external-paths": f"{tmp_path}/named"}
-    away = "https://catalog.example.com"
     for path in (
         f"{tmp_path}/secret",
         "/etc",
@@ -105,8 +105,22 @@ def test_a_server_elsewhere_names_no_local_folder(tmp_path: Path) -> None:
         f"{tmp_path}/named2",
     ):
         with pytest.raises(OutsideWarehouse, match="which no option names"):
-            check_local_folder("table t", path, away, options)
-        check_local_folder("table t", path, "http://127.0.0.1:8080", options)
+            check_local_folder("table t", path, server, options)
     for path in (f"{tmp_path}/named/t", f"file://{tmp_path}/named/t", "s3://bucket/t", "oss://bucket/etc"):
-        check_local_folder("table t", path, away, options)
-    check_local_folder("table t", "/data/w/t", away, {"warehouse": "/data/w"})
+        check_local_folder("table t", path, server, options)
+    check_local_folder("table t", "/data/w/t", server, {"warehouse": "/data/w"})
+
+
+def test_a_server_on_this_machine_sends_no_reader_to_other_folders(tmp_path: Path) -> None:
+    """Another user's process may answer at the port."""
+    with RestServer(tmp_path / "w") as server:
+        options = {k: v for k, v in server.options().items() if k not in ("type", "warehouse")}
+        with paimon_nb.connect("w", options=options) as wb:
+            wb.run("CREATE TABLE t (id INT)")
+            wb.table("t").append(pa.table({"id": pa.array([1], pa.int32())}))
+        del options["data-file.external-paths"]
+        with (
+            paimon_nb.connect("w", options=options) as wb,
+            pytest.raises(OutsideWarehouse, match="which no option names"),
+        ):
+            wb.run("SELECT * FROM t").to_arrow()

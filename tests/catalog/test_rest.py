@@ -211,10 +211,16 @@ def test_nonsense_is_the_servers_failure(server, catalog, body):
 
 
 @pytest.mark.parametrize("kind", ["object-table", "iceberg-table", "lance-table"])
-def test_tables_of_other_kinds_are_refused_by_name(server, catalog, tmp_path, kind):
+def test_tables_of_other_kinds_are_refused_by_name(server, catalog, kind):
     fields = [{"id": 0, "name": "a", "type": "INT"}]
     node = {"fields": fields, "partitionKeys": [], "primaryKeys": [], "options": {"type": kind, "path": "/x"}}
-    reply = {"id": "1", "path": f"file://{tmp_path}/none", "isExternal": False, "schemaId": 0, "schema": node}
+    reply = {
+        "id": "1",
+        "path": f"file://{server.catalog.warehouse}/none",
+        "isExternal": False,
+        "schemaId": 0,
+        "schema": node,
+    }
     server.fault("GET", "/tables/t", "text", times=99, body=json.dumps(reply).encode())
     none = {"message": "no snapshot", "code": 404, "resourceType": "SNAPSHOT"}
     server.fault("GET", "/snapshot", "status", times=99, status=404, body=json.dumps(none).encode())

@@ -27,7 +27,7 @@ def paimon_rest_server(folder: Path) -> Iterator[dict[str, str]]:
     with java_server(POM, JARS["paimon-rest"], SOURCE, folder, str(folder), WAREHOUSE, TOKEN) as uri:
         yield {
             "type": "paimon", "metastore": "rest", "uri": uri, "warehouse": WAREHOUSE, "token.provider": "bear",
-            "token": TOKEN, "rest.client.read-timeout": "20 s",
+            "token": TOKEN, "rest.client.read-timeout": "20 s", "data-file.external-paths": str(folder),
         }  # fmt: skip
 
 

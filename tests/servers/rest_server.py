@@ -128,7 +128,8 @@ class RestServer:
     def options(self, **more: str) -> dict[str, str]:
         """The options of CREATE CATALOG."""
         bearer = {"token.provider": "bear", "token": self.token} if self.token else {}
-        return {"type": "paimon", "metastore": "rest", "uri": self.uri, "warehouse": "w", **bearer, **more}
+        local = {"data-file.external-paths": self.catalog.warehouse} if self.catalog.warehouse.startswith("/") else {}
+        return {"type": "paimon", "metastore": "rest", "uri": self.uri, "warehouse": "w", **local, **bearer, **more}
 
     def fault(self, method: str, path: str, kind: str, **how: Any) -> None:
         self.faults.append(Fault(method, path, kind, **how))

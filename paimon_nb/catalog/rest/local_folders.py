@@ -1,11 +1,9 @@
-"""Local folders that a catalog server names: a server on another machine does not decide which files of this one are read and written."""
+"""Local folders that a catalog server names: a server does not decide which files of this machine are read and written."""
 
 from __future__ import annotations
 
-import ipaddress
 import os
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from paimon_nb.base.errors import OutsideWarehouse
 from paimon_nb.fs import external_roots
@@ -17,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def check_local_folder(what: object, path: str, server: str, options: Mapping[str, str]) -> None:
-    """Raise OutsideWarehouse for a local folder of a table that only a server on another machine names.
+    """Raise OutsideWarehouse for a local folder of a table that only the server names, on whatever machine it runs.
 
     Args:
         what: the table, for the error.
@@ -25,7 +23,7 @@ def check_local_folder(what: object, path: str, server: str, options: Mapping[st
         server: the server's address.
         options: the user's options; `warehouse` and `data-file.external-paths` name folders.
     """
-    if not _is_local(path) or _is_this_machine(server):
+    if not _is_local(path):
         return
     named = [*external_roots(options), options.get(opt.WAREHOUSE.key, "")]
     real = os.path.realpath(without_scheme(path))
@@ -39,13 +37,3 @@ def check_local_folder(what: object, path: str, server: str, options: Mapping[st
 
 def _is_local(path: str) -> bool:
     return path.startswith("/") or path.lower().startswith("file:")
-
-
-def _is_this_machine(server: str) -> bool:
-    host = urlsplit(server).hostname or ""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

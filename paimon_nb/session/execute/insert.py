@@ -226,7 +226,7 @@ def statement_set(context: StatementContext, statement: StatementSet) -> Result:
         try:
             results.append(insert(context, part))
         except BaseException as error:
-            _say_what_is_done(error, [_outcome(p, r) for p, r in zip(statement.inserts, results, strict=False)])
+            _add_completed_inserts(error, [_outcome(p, r) for p, r in zip(statement.inserts, results, strict=False)])
             raise
     jobs = [r.job.id for r in results if r.job is not None]
     return message_result(
@@ -244,7 +244,7 @@ def _outcome(part: Insert, result: Result) -> str:
     return ".".join(part.target.parts) if part.target is not None else part.text
 
 
-def _say_what_is_done(error: BaseException, outcomes: Sequence[str]) -> None:
+def _add_completed_inserts(error: BaseException, outcomes: Sequence[str]) -> None:
     """Tell in the error which INSERTs of a set are done: they stay."""
     if not outcomes:
         return

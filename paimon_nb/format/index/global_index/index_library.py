@@ -69,7 +69,7 @@ def call_library(source: IndexFileSource, work: Callable[[LibraryInput], Any]) -
     """
     with LibraryInput(source) as opened:
         try:
-            with _PANICS.kept_quiet():
+            with _PANICS.suppressed():
                 return work(opened)
         except (RuntimeError, ValueError) as error:
             if opened.error is not None:
@@ -91,7 +91,7 @@ class _Panics:
         self._stderr, self._written = -1, -1
 
     @contextmanager
-    def kept_quiet(self) -> Iterator[None]:
+    def suppressed(self) -> Iterator[None]:
         self._enter()
         try:
             yield
