@@ -16,7 +16,7 @@ from paimon_nb.format.snapshot import Published, Snapshot
 from paimon_nb.options import table as opt
 from paimon_nb.table.read.live_files import entries_of, live_entries, merge_entries, snapshot_manifests
 from paimon_nb.table.write.maintenance.post_commit import run_post_commit
-from paimon_nb.table.write.publish.attempt import ManifestWriter
+from paimon_nb.table.write.publish.attempt import ManifestWriter, base_is_there
 from paimon_nb.table.write.publish.changes import BATCH_IDENTIFIER, Change, CommitMessage
 from paimon_nb.table.write.publish.overtaken import was_overtaken
 from paimon_nb.table.write.publish.publisher import SnapshotPublisher
@@ -143,8 +143,7 @@ def publish_manifests(
     if store.snapshots.publish(changed, writer.written, base=latest) is Published.LOST:
         writer.delete_written()
         return None
-    base_is_there = store.versions is not None or store.snapshots.is_same_commit(latest)
-    if not base_is_there and was_overtaken(store, latest, changed):
+    if not base_is_there(store, latest) and was_overtaken(store, latest, changed):
         store.snapshots.delete(changed.id)
         writer.delete_written()
         return None

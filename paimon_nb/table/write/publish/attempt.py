@@ -440,10 +440,7 @@ def try_commit(
             error = unclear
 
     def overtaken() -> bool:
-        if store.versions is not None:
-            return False  # a catalog server publishes only what follows its newest snapshot
-        base_is_there = first.base is not None and store.snapshots.is_same_commit(first.base)
-        return not base_is_there and was_overtaken(store, first.base, first.snapshot)
+        return not base_is_there(store, first.base) and was_overtaken(store, first.base, first.snapshot)
 
     def write_hint() -> None:
         store.snapshots.write_latest_hint(newest.snapshot.id)
@@ -466,13 +463,24 @@ def try_commit(
     return CommitOutcome(published, first.snapshot, second.snapshot if newest is second is not None else None, error)
 
 
+def base_is_there(store: TableStore, base: Snapshot | None) -> bool:
+    """Whether the snapshot that a published one was built on is still the same. A failed look must not look like a failed commit."""
+    if store.versions is not None:
+        return True  # a catalog server publishes only what follows its newest snapshot
+    try:
+        return base is not None and store.snapshots.is_same_commit(base)
+    except (OSError, StoreError):
+        return True
+
+
 def _replaced_error(store: TableStore) -> TableReplaced | None:
     """The error if the table was moved, dropped or fast-forwarded while a snapshot of it was published. See docs/decisions/0012."""
     if store.versions is not None:
         return None  # the server decides
     try:
         store.fs.check_after_put()
-        store.check_schema_unchanged()
+        with suppress(OSError, StoreError):  # a failed look must not look like a failed commit
+            store.check_schema_unchanged()
     except TableReplaced as error:
         return error
     return None
