@@ -100,7 +100,6 @@ CASES = [
     Case("add partition of csv", "CREATE TABLE t (id INT, p INT) USING csv PARTITIONED BY (p); INSERT INTO t VALUES (1, 1)", "ALTER TABLE t ADD PARTITION (p = 2)"),
     Case("call alter_column_default_value", f"{KEYED}; {PAIRS}", "CALL sys.alter_column_default_value('t', 'v', 'none')"),
     Case("call clear_consumers", f"{APPEND}; {ROWS}; CALL sys.reset_consumer('t', 'c', 1); CALL sys.reset_consumer('t', 'd', 1)", "CALL sys.clear_consumers('t')"),
-    Case("call compact_database", f"{KEYED}; {PAIRS}", "CALL sys.compact_database('default')"),
     Case("call compact_manifest", f"{APPEND}; {ROWS}; INSERT INTO t VALUES (5, 5)", "CALL sys.compact_manifest('t')"),
     Case("call create_tag_from_timestamp", f"{APPEND}; {ROWS}", "CALL sys.create_tag_from_timestamp('t', 'x', 1000)"),
     Case("call expire_tags", TAGGED, "CALL sys.expire_tags('t', '2999-01-01 00:00:00')"),

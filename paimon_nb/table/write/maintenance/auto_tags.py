@@ -13,6 +13,7 @@ from paimon_nb.base import clock
 from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.options import table as opt
 from paimon_nb.table.read.tag_period import Period
+from paimon_nb.table.write.maintenance.deletion_candidates import undone_on_error
 from paimon_nb.table.write.maintenance.tags import create_tag, delete_tag
 
 if TYPE_CHECKING:
@@ -31,6 +32,14 @@ def create_due_tags(store: TableStore) -> list[str]:
             f"tag.creation-delay of {delay} must be shorter than the tag's period of {period.length}",
             hint="shorten the delay, or choose a longer tag.creation-period",
         )
+    with undone_on_error(store) as changing:
+        made = _create_tags_of_periods(changing, period, delay, mode)
+        if made:
+            _expire_oldest_tags(changing, period)
+    return made
+
+
+def _create_tags_of_periods(store: TableStore, period: Period, delay: timedelta, mode: str) -> list[str]:
     made: list[str] = []
     auto = _automatic_tags(store, period)
     expected = auto[-1][0] + period.length if auto else None
@@ -50,8 +59,6 @@ def create_due_tags(store: TableStore) -> list[str]:
             if create_tag(store, name, snapshot.id, ignore_if_exists=True):
                 made.append(name)
         expected = starts[-1] + period.length
-    if made:
-        _expire_oldest_tags(store, period)
     return made
 
 
