@@ -440,7 +440,7 @@ def try_commit(
             error = unclear
 
     def overtaken() -> bool:
-        return not base_is_there(store, first.base) and was_overtaken(store, first.base, first.snapshot)
+        return not base_is_there(store, first.base) and was_overtaken(store, first.base, newest.snapshot)
 
     def write_hint() -> None:
         store.snapshots.write_latest_hint(newest.snapshot.id)
