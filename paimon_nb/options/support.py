@@ -133,8 +133,6 @@ _ERROR = "the condition that it ignores is an error here"
 HARMLESS: Mapping[str, str] = {
     "async-file-write": _TUNES,
     "blob-descriptor.source-table": _OWN_ACCESS,
-    "blob-write-null-on-fetch-failure": _ERROR,
-    "blob-write-null-on-missing-file": _ERROR,
     "blob.copy-buffer-size": _TUNES,
     "blob.split-by-file-size": _LAYOUT_OF_SPLITS,
     "bucket-append-ordered": "rows of a bucket are always ordered",

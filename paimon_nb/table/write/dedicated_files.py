@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from paimon_nb.base.errors import UnsupportedFormat
-from paimon_nb.format.data.blob import BlobDescriptor, read_blob
 from paimon_nb.format.data.file_schema import BLOB_FORMAT, FORMATS
 from paimon_nb.format.types import Vector, is_blob_type
 from paimon_nb.options import table as opt
 from paimon_nb.table.write.data_file_writer import AppendFileWriter, FileTarget
+from paimon_nb.table.write.managed_blobs import value_to_store
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -109,9 +109,7 @@ class BlobFileWriter(AppendFileWriter):
         if isinstance(value, list):
             new = [(e[0], self._resolved(e[1])) if isinstance(e, tuple) else self._resolved(e) for e in value]
             return value if all(_element(a) is _element(b) for a, b in zip(new, value, strict=True)) else new
-        if value is None or not BlobDescriptor.is_descriptor(value):
-            return value
-        return read_blob(self.store.fs, BlobDescriptor.parse(value))
+        return None if value is None else value_to_store(self.store, value)
 
     def _extension(self) -> str:
         return BLOB_FORMAT

@@ -7,12 +7,13 @@ Source: Paimon 2.1 `PrimaryKeyBlobExternalizer`, `ManagedBlobReferenceFile`, `Ma
 from __future__ import annotations
 
 import struct
+import warnings
 import zlib
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from paimon_nb.base.errors import CorruptFile
+from paimon_nb.base.errors import CorruptFile, MissingFile, StoreError
 from paimon_nb.format.data import VALUE_KIND, DataWriter
 from paimon_nb.format.data.blob import MANAGED_SUFFIX, BlobDescriptor, map_blobs, read_blob
 from paimon_nb.format.data.file_schema import BLOB_FORMAT
@@ -82,10 +83,11 @@ class _Pack:
         self._paths: list[str] = []
         self._writer: DataWriter | None = None
 
-    def add(self, value: bytes) -> bytes:
-        """Write a value, or what a descriptor leads to. Returns its descriptor."""
-        if BlobDescriptor.is_descriptor(value):
-            value = read_blob(self._store.fs, BlobDescriptor.parse(value))
+    def add(self, source: bytes) -> bytes | None:
+        """Write a value, or what a descriptor leads to. Returns its descriptor; None for NULL, see `value_to_store`."""
+        value = value_to_store(self._store, source)
+        if value is None:
+            return None
         if self._writer is None:
             name = self._store.new_file_name("data") + MANAGED_SUFFIX
             self._paths.append(f"{self._folder}/{name}")
@@ -110,6 +112,24 @@ class _Pack:
             self._writer = None
         for path in self._paths:
             self._store.fs.delete(path)
+
+
+def value_to_store(store: TableStore, value: bytes) -> bytes | None:
+    """The value, or what it leads to if it is a descriptor; None if that cannot be read and the table's options allow NULL.
+
+    Raises: MissingFile, OutsideWarehouse, StoreError: it cannot be read.
+    """
+    if not BlobDescriptor.is_descriptor(value):
+        return value
+    location = BlobDescriptor.parse(value)
+    try:
+        return read_blob(store.fs, location)
+    except (MissingFile, StoreError, OSError) as error:
+        missing = isinstance(error, MissingFile) and store.options.get(opt.BLOB_WRITE_NULL_ON_MISSING_FILE)
+        if not missing and not store.options.get(opt.BLOB_WRITE_NULL_ON_FETCH_FAILURE):
+            raise
+        warnings.warn(f"{store.name}: NULL is written for the BLOB at {location.uri}: {error}", stacklevel=2)
+        return None
 
 
 def managed_files_of(rows: pa.Table, columns: Collection[str]) -> set[str]:

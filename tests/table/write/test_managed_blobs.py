@@ -237,3 +237,24 @@ def test_files_of_one_table_are_not_copied_into_another(wb):
     wb.run("CALL sys.clone(database => 'default', `table` => 't', target_database => 'default', target_table => 'c')")
     wb.run("DROP TABLE t")
     assert rows(wb.table("c")) == [row(1, b"one")]
+
+
+@pytest.mark.parametrize("keys", ["", ", PRIMARY KEY (id) NOT ENFORCED"])
+def test_null_for_what_cannot_be_fetched(wb, tmp_path, keys):
+    evolves = "'bucket' = '1'" if keys else "'row-tracking.enabled' = 'true', 'data-evolution.enabled' = 'true'"
+    wb.run(f"CREATE TABLE t (id INT, x BYTES, a ARRAY<BYTES>{keys}) WITH ({evolves}, 'blob-field' = 'x,a')")
+    gone = BlobDescriptor(f"{tmp_path}/w/gone", 0, -1).to_bytes()
+    elsewhere = BlobDescriptor("https://example.invalid/##1", 0, -1).to_bytes()
+
+    def written(value: bytes, options: dict[str, str]) -> list:
+        t = wb.table("t").copy(options)
+        write(t, {"id": 1, "x": value, "a": [b"b", value]})
+        return [wb.table("t").to_arrow()[n].to_pylist()[-1] for n in ("x", "a")]
+
+    missing, failed = "blob-write-null-on-missing-file", "blob-write-null-on-fetch-failure"
+    for value, options in ((gone, {}), (elsewhere, {}), (elsewhere, {missing: "true"})):
+        with pytest.raises(paimon_nb.PaimonError):
+            written(value, options)
+    for value, option in ((gone, missing), (gone, failed), (elsewhere, failed)):
+        with pytest.warns(UserWarning, match="NULL is written for the BLOB"):
+            assert written(value, {option: "true"}) == [None, [b"b", None]]
