@@ -25,6 +25,9 @@ def load(ipython: Any) -> None:
     if paimon_matcher not in ipython.Completer.custom_matchers:
         ipython.Completer.custom_matchers.append(paimon_matcher)
     install_views()
+    if current.shell is None:
+        ipython.events.register("pre_run_cell", current.python_cells.before)
+        ipython.events.register("post_run_cell", current.python_cells.after)
     current.shell = ipython
     Rows.interactive = show_grid
     Result._repr_mimebundle_ = show_result  # type: ignore[attr-defined]  # a Python cell that ends with wb.run(...)
@@ -53,6 +56,9 @@ def unload(ipython: Any) -> None:
     close_comm()
     if hasattr(PaimonError, "_render_traceback_"):
         del PaimonError._render_traceback_
+    if current.shell is not None:
+        ipython.events.unregister("pre_run_cell", current.python_cells.before)
+        ipython.events.unregister("post_run_cell", current.python_cells.after)
     current.shell = None
     if current.workbench is not None:
         current.workbench.close()

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from paimon_nb.notebook.timeline_model import Commit
     from paimon_nb.table.read.store import TableStore
 
+_COUNTED_ROWS = 5_000_000
+"""Rows in files up to which a preview counts the merged rows."""
 MAX_STATEMENT = 400
 """Characters of a statement that are sent to the page."""
 
@@ -116,6 +118,23 @@ def version_arguments(store: TableStore, snapshot: int) -> dict[str, Any]:
     return {"snapshot": snapshot}
 
 
+def _rows_line(store: TableStore, latest: Snapshot | None, target: Snapshot) -> str:
+    """The rows of the table before and after the rollback; of large tables, where that takes a merge, those of the files."""
+    before, after = (s.total_record_count or 0 if s else 0 for s in (latest, target))
+    if max(before, after) <= _COUNTED_ROWS:
+        try:
+            return f"Rows: {_row_count(store, latest):,} now, {_row_count(store, target):,} after it."
+        except PaimonError:  # files are missing; the rollback may solve that
+            pass
+    return f"Rows in files, before merging: {before:,} now, {after:,} after it."
+
+
+def _row_count(store: TableStore, snapshot: Snapshot | None) -> int:
+    from paimon_nb.table.tables.table import Table
+
+    return 0 if snapshot is None else Table(store).at(**version_arguments(store, snapshot.id)).count()
+
+
 def rollback_preview(store: TableStore, commit: Commit) -> RollbackPreview:
     """What a rollback to a commit would remove. Raises SnapshotExpired, SnapshotNotFound."""
     target, latest = snapshot_of_commit(store, commit), store.latest()
@@ -133,8 +152,7 @@ def rollback_preview(store: TableStore, commit: Commit) -> RollbackPreview:
     if names:
         quoted = ", ".join(map(repr, names))
         lines.append(f"Tag {quoted} is deleted." if len(names) == 1 else f"Tags {quoted} are deleted.")
-    before, after = (s.total_record_count or 0 if s else 0 for s in (latest, target))
-    lines.append(f"Physical rows: {before:,} now, {after:,} after it.")
+    lines.append(_rows_line(store, latest, target))
     if latest is not None and latest.schema_id != target.schema_id:
         lines.append(
             f"The schema stays at version {store.schema.id}; the snapshot was written with version {target.schema_id}."

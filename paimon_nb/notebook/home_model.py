@@ -133,7 +133,7 @@ def view_of(home: Home) -> dict[str, Any]:
         ],
         "more": f"{count(home.more_tables, 'more table')}: %paimon tables lists all" if home.more_tables else "",
         "commits": [
-            {"when": ago_text(now - c.time_ms), "table": c.table, "snapshot": c.snapshot, "kind": c.kind, "rows": f"{c.rows:+,}"}
+            {"when": ago_text(now - c.time_ms), "table": c.table, "snapshot": c.snapshot, "kind": c.kind, "rows": "–" if c.kind == "compact" else f"{c.rows:+,}"}
             for c in home.commits
         ],
         "jobs": f"{count(home.jobs, 'job')} running" if home.jobs else "",

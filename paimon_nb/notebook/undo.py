@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from dataclasses import field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import PaimonError, UnsupportedOperation
+from paimon_nb.base.identifier import Identifier
 from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.table.write.publish.changes import commits_since, number_of_commits
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from paimon_nb.table.tables.table import Table
+    from paimon_nb.table.write.publish.changes import ObservedCommit
     from paimon_nb.workbench import Workbench
 
 SLACK_MS = 1_000
@@ -91,8 +95,59 @@ class History:
         return "\n".join(messages)
 
 
+def _plain_path(address: str) -> str:
+    return address.removeprefix("file://").removeprefix("file:").rstrip("/")
+
+
 history = History()
 """The cells of this kernel."""
+
+
+class PythonCells:
+    """Records what Python cells commit: IPython calls `before` and `after` for each cell.
+
+    Statements of `%%paimon` are recorded by the magic; a cell may have both. Commits of other threads, such as streams, are not the cell's.
+    """
+
+    def __init__(self, cells: History, warehouse: Callable[[], str | None]) -> None:
+        """`warehouse`: the address of the one that is open, whose tables can be found again by their names."""
+        self._warehouse = warehouse
+        self._cells, self._number, self._since_ms, self._recorded = cells, number_of_commits(), 0, 0
+
+    def before(self, _: Any = None) -> None:
+        """A cell begins."""
+        self._number, self._since_ms, self._recorded = number_of_commits(), now_ms(), len(self._cells.cells)
+
+    def _table_name(self, commit: ObservedCommit) -> str | None:
+        """`database.table`; None: a table of another warehouse."""
+        warehouse = self._warehouse()
+        if warehouse is None:
+            return None
+        root, base = (_plain_path(text) for text in (commit.root, warehouse))
+        parts = root.removeprefix(base + "/").split("/")
+        if not root.startswith(base + "/") or len(parts) != 2 or not parts[0].endswith(".db"):
+            return None
+        return str(Identifier(parts[0].removesuffix(".db"), parts[1], commit.branch))
+
+    def after(self, result: Any = None) -> None:
+        """A cell has ended."""
+        thread = threading.get_ident()
+        found = [
+            (name, c.snapshot)
+            for c in commits_since(self._number)
+            if c.thread == thread and (name := self._table_name(c)) is not None
+        ]
+        if not found or not self._since_ms:
+            return
+        magic = [cell for cell in self._cells.cells[self._recorded :] if cell.since_ms >= self._since_ms]
+        if magic:
+            known = {(t, s) for w in magic for t, (first, last) in w.tables.items() for s in range(first, last + 1)}
+            if not set(found) - known:
+                return
+            del self._cells.cells[self._recorded :]  # one cell, with all that it committed
+            found = sorted({*found, *known})
+        info = getattr(result, "info", None)
+        self._cells.record(found, self._since_ms, getattr(info, "raw_cell", "") or "")
 
 
 def _check_rollback(table: Table, first: int, last: int, since_ms: int) -> None:

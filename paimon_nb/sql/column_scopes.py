@@ -75,6 +75,8 @@ class FoundColumn:
     candidates: Names = ()
     """Of an unknown name: the columns that it could be."""
     is_unknown: bool = False
+    is_unknown_source: bool = False
+    """Of an unknown name: nothing in FROM has the name in front of the point; `candidates` are those that are there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,9 +205,11 @@ class ScopeReader:
         here: _Scope | None = scope
         all_known = True
         candidates: list[str] = []
+        sources: list[Source] = []
         while here is not None:
             if first in here.aliases:
                 return
+            sources += here.sources
             for source in here.sources:
                 all_known = all_known and source.columns is not None and source.qualifier != ""
                 named = self._in_source(node, source)
@@ -215,7 +219,16 @@ class ScopeReader:
                 of_other = len(node.parts) == 2 and source.qualifier != first
                 candidates += () if of_other else source.columns or ()
             here = here.outer
-        if all_known and candidates and not may_be_word and not _may_be_no_column(node):
+        if (
+            all_known
+            and sources
+            and len(node.parts) == 2
+            and not _may_be_no_column(node)
+            and all(first != s.qualifier for s in sources)
+        ):
+            names = tuple(dict.fromkeys(s.qualifier for s in sources))
+            self.found.append(FoundColumn(node, None, node.parts[-1], names, is_unknown=True, is_unknown_source=True))
+        elif all_known and candidates and not may_be_word and not _may_be_no_column(node):
             self.found.append(
                 FoundColumn(node, None, node.parts[-1], tuple(dict.fromkeys(candidates)), is_unknown=True)
             )

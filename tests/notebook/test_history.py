@@ -81,7 +81,7 @@ def test_a_rollback_shows_what_goes_and_waits_for_a_confirmation(table: Table) -
         "latest": 3,
         "lines": (
             "Snapshots 2 to 3 (2) are deleted, with the files that only they use.", "Tag 'newest' is deleted.",
-            "Physical rows: 3 now, 1 after it.", "This cannot be undone.",
+            "Rows: 3 now, 1 after it.", "This cannot be undone.",
         ),
     }  # fmt: skip
     assert asks(panel, {"cancel_rollback": True})["rollback"] is None

@@ -137,3 +137,66 @@ def test_snippets_answer(shell: Shell) -> None:
         "%%paimon --with big --with more\nWITH mine AS (SELECT 1 AS one) SELECT n, m, one FROM big, more, mine"
     )
     assert got.to_arrow().to_pylist() == [{"n": 20, "m": 21, "one": 1}]
+
+
+PYTHON = "wb = get_ipython().run_line_magic('paimon', 'workbench'); from shell_kit import rows"
+
+
+def test_a_python_cell_that_writes_is_undone(two: Shell) -> None:
+    two.value(PYTHON)
+    two.value("wb.table('a').upsert(rows([7]))\nwb.table('b').upsert(rows([8])); wb.table('b').upsert(rows([9]))")
+    assert latest("a", "b") == [2, 3]
+    assert two.printed("%paimon undo") == (
+        "default.a rolled back to snapshot 1; snapshot 2 is removed\ndefault.b rolled back to snapshot 1; snapshots 2 to 3 are removed\n"
+    )
+    assert latest("a", "b") == [1, 1]
+    assert "no cell of this session" in two.error("%paimon undo")[1]
+
+
+def test_a_cell_with_statements_and_python_is_one_cell(two: Shell) -> None:
+    two.value(PYTHON)
+    two.value(
+        "wb.table('a').upsert(rows([7]))\n%paimon INSERT INTO b VALUES (8, 'x')\nwb.run(\"INSERT INTO a VALUES (8, 'x')\")"
+    )
+    assert latest("a", "b") == [3, 2]
+    two.value("%paimon undo")
+    assert latest("a", "b") == [1, 1]
+
+
+def test_the_history_shows_the_text_of_a_python_cell(two: Shell) -> None:
+    two.value(PYTHON)
+    cell = "wb.table('a').upsert(rows([7]))  # Monday's orders"
+    two.value(cell)
+    panel = two.value("wb.table('a').timeline()")
+    assert [row["statement"] for row in panel.table["rows"]] == [cell, ""]
+
+
+def test_commits_of_threads_and_of_other_warehouses_are_not_the_cells(two: Shell) -> None:
+    two.value(PYTHON + "; import paimon_nb, threading")
+    two.value("t = threading.Thread(target=lambda: wb.table('a').upsert(rows([7]))); t.start(); t.join()")
+    two.value(
+        "other = paimon_nb.connect('elsewhere'); other.create_table('a', rows([1]), primary_key='id').upsert(rows([2]))"
+    )
+    assert "no cell of this session" in two.error("%paimon undo")[1]
+
+
+def test_a_rollback_counts_merged_rows(two: Shell) -> None:  # noqa: ARG001
+    """Three versions of the same rows are three rows in files and one row of the table."""
+    table = workbench().table("a")
+    for _ in range(3):
+        table.upsert(rows([1, 2, 3]))
+    table.compact(full=True)
+    table = table.refresh()
+    panel = table.timeline()
+    panel._on_message(None, {"preview_rollback": 4}, [])
+    assert "Rows: 3 now, 3 after it." in panel.table["rollback"]["lines"]
+
+
+def test_a_kernel_without_connect_says_which_warehouse_it_opened(shell: Shell) -> None:
+    shell.value("%paimon connect wh")
+    shell.value("%reload_ext paimon_nb")
+    current.workbench = None
+    said = shell.printed("%paimon tables")
+    assert "no %paimon connect in this kernel: opened" in said
+    assert "warehouse (without tables)" in said
+    assert "no %paimon connect" not in shell.printed("%paimon tables")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.notebook.errors import last
-from paimon_nb.notebook.undo import history
+from paimon_nb.notebook.undo import PythonCells, history
 
 if TYPE_CHECKING:
     from paimon_nb.notebook.widgets.grid import Grid
@@ -23,12 +23,16 @@ class ActiveSession:
 
     def __init__(self) -> None:
         self.history = history
+        self.python_cells = PythonCells(history, self._warehouse)
         self.snippets: dict[str, str] = {}
         self.live: dict[str, LiveTable] = {}
         """Live table of each cell, by cell id."""
         self.grids: dict[str, Grid] = {}
         """Result grid of each cell, by cell id."""
         self.jobs_view: JobsView | None = None
+
+    def _warehouse(self) -> str | None:
+        return None if self.workbench is None else str(self.workbench.session.catalog.warehouse)
 
     @property
     def error(self) -> BaseException | None:
@@ -49,4 +53,12 @@ def workbench() -> Workbench:
         from paimon_nb.workbench import connect
 
         current.workbench = connect()
+        print(_opened_without_connect(current.workbench))  # noqa: T201
     return current.workbench
+
+
+def _opened_without_connect(wb: Workbench) -> str:
+    """Which warehouse a notebook without `%paimon connect` works in: after a restart it may not be that of a minute ago."""
+    tables = sum(len(wb.session.catalog.tables(d)) for d in wb.session.catalog.databases())
+    found = f"{tables} table{'s' * (tables != 1)}" if tables else "without tables"
+    return f"no %paimon connect in this kernel: opened {wb.session.catalog.warehouse} ({found}); %paimon connect PATH opens another warehouse"

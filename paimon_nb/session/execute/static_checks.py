@@ -14,6 +14,7 @@ from paimon_nb.base.errors import (
     CatalogNotFound,
     DatabaseNotFound,
     PaimonError,
+    SchemaMismatch,
     SqlAnalysisError,
     SqlSyntaxError,
     TableNotFound,
@@ -64,16 +65,20 @@ from paimon_nb.statements import (
     Undrop,
     Update,
     Use,
+    VersionAsOf,
 )
 from paimon_nb.syntax.lexer import tokens
 from paimon_nb.syntax.queries import expression_tree
+from paimon_nb.syntax.tree import Call as FunctionCall
+from paimon_nb.syntax.tree import Composite, Select, Star, Values
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from paimon_nb.session.core.session import Session
     from paimon_nb.statements import TableRef
     from paimon_nb.syntax.lexer import Token
+    from paimon_nb.syntax.tree import Node
     from paimon_nb.table.tables.table import Table
 
 Names = tuple[str, ...]
@@ -264,8 +269,21 @@ class _Checker:
             self._check_system_table(table, system, ref)
             return None
         self.checked.names.append(NamedThing(self._name_span(ref), "table", table))
+        if isinstance(ref.travel, VersionAsOf):
+            self._check_version(table, ref, ref.travel.version)
         columns = tuple(table.schema.names)
         return (*columns, *(c.name for c in computed_columns(table.schema.options)))
+
+    def _check_version(self, table: Table, ref: TableRef, version: str) -> None:
+        """Raises the error of the run: no snapshot and no tag has this name."""
+        from paimon_nb.table.read.plan.time_travel import resolve_time_travel, time_travel_of_version
+
+        try:
+            resolve_time_travel(table.store, time_travel_of_version(table.store, version))
+        except PaimonError as error:
+            start = self._name_span(ref).stop
+            start += len(self.text[start : ref.span.stop]) - len(self.text[start : ref.span.stop].lstrip())
+            raise with_position(error, self.text, Span(start, ref.span.stop)) from None
 
     def _is_elsewhere(self, ref: TableRef, parts: Names) -> bool:
         """Whether a name without a table is a stored view, a variable of the notebook or a table of Spark."""
@@ -346,8 +364,32 @@ class _Checker:
                     table = self.session.table(full_name)
                     for name in (*(insert.columns or ()), *insert.partition):
                         column_named(name, list(columns), table)
+                    self._check_number_of_values(insert, table)
         if insert.query is not None:
             self._check_query(insert.query)
+
+    def _check_number_of_values(self, insert: Insert, table: Table) -> None:
+        """Each row of VALUES, and the columns of a SELECT without `*`, match the columns of the INSERT in number."""
+        tree = None if insert.query is None else insert.query.tree
+        static = {name.lower() for name, value in insert.partition.items() if value is not None}
+        expected = insert.columns or tuple(n for n in table.schema.names if n.lower() not in static)
+        if insert.by_name or computed_columns(table.schema.options):
+            return
+        rows: Sequence[tuple[int, Span]] = ()
+        if insert.rows is not None:  # literals: the whole source is their place
+            rows = [(len(row), insert.source) for row in insert.rows]
+        match tree:
+            case Values(rows=tuples):
+                rows = [(_width(row), row.span) for row in tuples]
+            case Select(items=items) if not any(isinstance(i, Star) for i in items):
+                rows = [(len(items), Span(items[0].span.start, items[-1].span.stop))]
+        for width, span in rows:
+            if width != len(expected):
+                raise SchemaMismatch(
+                    f"{table.name}: {width} value{'s' * (width != 1)} for {len(expected)} column{'s' * (len(expected) != 1)}",
+                    hint=f"the columns are {', '.join(expected[:8])}{', ...' if len(expected) > 8 else ''}",
+                    sql=self.text, start=span.start, stop=span.stop,
+                )  # fmt: skip
 
     def _check_row_change(self, change: RowChange) -> None:
         assert change.target is not None
@@ -384,6 +426,7 @@ class _Checker:
             return
         schema = new_table_schema(definition)
         validate_table_options(schema.options)
+        check_no_misspelled_options(schema.options)  # the run only warns of them
         from paimon_nb.catalog.schema_validation import check_schema  # loads the rules of writing
 
         check_schema(schema)
@@ -432,8 +475,25 @@ class _Checker:
             self.database = use.name[0]
 
 
+def _width(row: Node) -> int:
+    """How many values a row of VALUES has."""
+    match row:
+        case Composite(kind="row", parts=parts):
+            return len(parts)
+        case FunctionCall(name=("ROW" | "row" | "struct" | "STRUCT",), arguments=arguments):
+            return len(arguments)
+    return 1
+
+
 def _unknown_column(column: FoundColumn, text: str) -> SqlAnalysisError:
     """The error of a query with a column that none of its tables has, in Spark's words."""
+    if column.is_unknown_source:
+        source = column.node.parts[0]
+        return SqlAnalysisError(
+            f"{'.'.join(map(quote, column.node.parts))} cannot be resolved: no table in FROM has the name {quote(source)}",
+            hint=f"FROM has {', '.join(map(quote, column.candidates))}",
+            sql=text, start=column.node.span.start, stop=column.node.span.start + len(source),
+        )  # fmt: skip
     near = nearest_known_name(column.column, column.candidates)
     written = ".".join(map(quote, column.node.parts))
     return SqlAnalysisError(

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from paimon_nb.base.errors import SqlSyntaxError
 from paimon_nb.base.identifier import quote
+from paimon_nb.sql.clause_mistakes import clause_mistake
 from paimon_nb.sql.pushdown import with_pushdown
 from paimon_nb.sql.table_references import find_tables
 from paimon_nb.statements import Query, Span
@@ -86,6 +88,11 @@ def query_of(cursor: Cursor, span: Span) -> Query:
     cursor.at = len(cursor.tokens)
     text = cursor.text_of(span)
     tree = query_tree(rest, [ref.span for ref in found.tables])
+    mistake = clause_mistake(rest, is_understood=tree is not None)
+    if mistake is not None:
+        raise SqlSyntaxError(
+            mistake.message, hint=mistake.hint, sql=cursor.text, start=mistake.at.start, stop=mistake.at.stop
+        )
     tables = with_pushdown(tree, found.tables)
     if any(
         "\\" in by for _, by in [*found.flink_edits, *found.edits]

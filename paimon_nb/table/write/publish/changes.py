@@ -7,7 +7,7 @@ rename without checking for an existing file, and so may replace a snapshot that
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
@@ -199,9 +199,40 @@ class CommitRecord:
 _last = OrderedDict()
 
 
+@dataclass(frozen=True, slots=True)
+class ObservedCommit:
+    """A snapshot that this process published."""
+
+    root: str
+    """The address of the table."""
+    branch: str
+    snapshot: int
+    thread: int
+    """The identifier of the thread that published it."""
+
+
+_observed: deque[ObservedCommit] = deque(maxlen=_MAX_COMMITS)
+_number_of_commits = 0
+
+
+def number_of_commits() -> int:
+    """How many snapshots this process has published."""
+    return _number_of_commits
+
+
+def commits_since(number: int) -> list[ObservedCommit]:
+    """The snapshots that this process published after the first `number` ones, as far as they are remembered."""
+    with _lock:
+        new = _number_of_commits - number
+        return list(_observed)[-new:] if new > 0 else []
+
+
 def record_commit(store: TableStore, snapshot: Snapshot, files: tuple[str, ...]) -> None:
     """Record a commit that was published as `snapshot`."""
+    global _number_of_commits
     with _lock:
+        _observed.append(ObservedCommit(store.root, store.branch, snapshot.id, threading.get_ident()))
+        _number_of_commits += 1
         key = _table_key(store)
         _last.pop(key, None)
         _last[key] = CommitRecord(snapshot, files)
