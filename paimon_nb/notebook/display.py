@@ -128,6 +128,10 @@ class Rows:
     def __repr__(self) -> str:
         return text_table(self.preview)
 
+    def _repr_html_(self) -> str:
+        """A table for programs that show HTML and no widgets, such as marimo."""
+        return html_table(self.preview)
+
     def _repr_mimebundle_(self, **_: Any) -> Any:
         widget = Rows.interactive(self) if Rows.interactive is not None and not self.as_table else None
         if widget is not None:

@@ -174,12 +174,14 @@ def lsm_picture(
     bucket: int | None = None,
     keys: Keys | None = None,
     window: Window = WHOLE,
+    fold: bool | None = None,
 ) -> LsmPicture:
     """The picture of one bucket; by default the one with the most runs, then the most bytes.
 
     Args:
         store: the table. snapshot: None is the latest. partition: text as `$files` shows it. bucket: number.
         window: only files that overlap this part of the key axis, scaled to the full width.
+        fold: as in `PictureOptions`.
 
     Raises:
         UnsupportedOperation is never raised here: append tables have one lane.
@@ -188,7 +190,7 @@ def lsm_picture(
         snapshot = store.latest()
     buckets = entries_by_bucket(store, snapshot)
     return bucket_picture(
-        store, snapshot, buckets, largest_bucket(buckets, partition, bucket), PictureOptions(window), keys
+        store, snapshot, buckets, largest_bucket(buckets, partition, bucket), PictureOptions(window, fold=fold), keys
     )
 
 

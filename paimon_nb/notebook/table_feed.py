@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue, PaimonError
+from paimon_nb.options.table import CHANGELOG_PRODUCER
 from paimon_nb.session.core.jobs import Jobs, Progress, StreamJob
 from paimon_nb.session.streaming.planner import start_options_of
 from paimon_nb.session.streaming.progress import newest_of
@@ -25,6 +26,13 @@ LARGE_BYTES = 64 << 20
 _LOOK_S = 0.1
 
 
+def _note_on_kinds(table: Table) -> str:
+    """What a table without a changelog does not say about its changes."""
+    if not table.primary_keys or table.store.options.get(CHANGELOG_PRODUCER) != "none":
+        return ""
+    return "this table has no changelog producer: a changed row comes as +I with its new values, like a new row, and without the old ones"
+
+
 class TableFeed:
     """`%paimon live t`: like a streaming SELECT * of the table, row kinds included.
 
@@ -39,6 +47,7 @@ class TableFeed:
     def __init__(self, table: Table, jobs: Jobs, options: Mapping[str, str] | None = None) -> None:
         self.table, self.tables = table, (table,)
         self.note = ""
+        self._kind_note = _note_on_kinds(table)
         self._rows = 0
         self._stopped = threading.Event()
         self._error: BaseException | None = None
@@ -51,6 +60,7 @@ class TableFeed:
             if size > LARGE_BYTES:
                 options["scan.mode"] = "latest"
                 self.note = f"the table is large ({size / 1e6:,.0f} MB), so only new changes are shown"
+        self.note = "; ".join(filter(None, (self.note, self._kind_note)))
         return self.table.stream(options)
 
     def start(self) -> TableFeed:

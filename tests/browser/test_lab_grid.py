@@ -257,6 +257,7 @@ def test_an_opened_value_is_not_cut_by_its_output(shown: Notebook) -> None:
     assert image.evaluate(on_top)
     assert grid.evaluate("e => e.scrollHeight <= e.clientHeight + 1")
     page.keyboard.press("Escape")
+    page.keyboard.press("Control+Home")
 
 
 def test_pinning_keeps_the_selected_cells(shown: Notebook) -> None:

@@ -48,7 +48,7 @@ def test_compaction_asks_what_if_and_runs(shown: Notebook) -> None:
     output, keyboard = shown.output(COMPACT), shown.page.keyboard
     verdict = output.locator(".verdict").first
     expect(verdict).to_have_text("Nothing to compact in bucket 0")
-    expect(output.get_by_role("button", name="Run minor compaction")).to_be_disabled()
+    expect(output.get_by_role("button", name="Compact (")).to_be_disabled()
     assert signs(output) == []
     trigger = output.get_by_label(TRIGGER)
     trigger.focus()
@@ -70,10 +70,10 @@ def test_compaction_asks_what_if_and_runs(shown: Notebook) -> None:
     expect(output.get_by_role("alert")).to_have_count(0)
     output.locator(".file").first.hover()
     expect(output.locator(".facts")).to_contain_text("1,474 rows")
-    run = output.get_by_role("button", name="Run minor compaction")
+    run = output.get_by_role("button", name="Compact (")
     run.focus()
     keyboard.press("Enter")
-    expect(output.locator(".verdict").nth(1)).to_have_text(
+    expect(output.locator(".done")).to_have_text(
         re.compile(r"^snapshot 15: 1 bucket, 1\d\.\d kB read, 1\d\.\d kB written")
     )
     expect(output.locator("text").filter(has_text=re.compile(r"^L\d$"))).to_have_text(["L3", "L4", "L5", "L4", "L5"])
@@ -97,12 +97,12 @@ def test_compaction_is_run_by_mouse(shown: Notebook) -> None:
     expect(output.get_by_label(TRIGGER)).to_have_value("5")
     output.locator(".file").first.hover()
     expect(output.locator(".facts").first).to_contain_text("row")
-    output.get_by_role("button", name="Run full compaction").click()
-    expect(output.locator(".verdict").nth(1)).to_have_text(re.compile(r"^snapshot 17: 1 bucket, .* read, .* written"))
+    output.get_by_role("button", name="Compact everything").click()
+    expect(output.locator(".done")).to_have_text(re.compile(r"^snapshot 17: 1 bucket, .* read, .* written"))
     expect(output.locator("svg").first.locator("text").filter(has_text="snapshot 17")).to_have_count(1)
     # Nothing is left to do, and nothing on the panel says otherwise.
     expect(output.locator(".facts").first).to_have_text(re.compile("^Hover over a file"))
-    expect(output.get_by_role("button", name="Run full compaction (nothing to do)")).to_be_disabled()
+    expect(output.get_by_role("button", name="Compact everything (nothing to do)")).to_be_disabled()
     assert output.locator("svg").first.locator(".file.signed").count() == 0
 
 

@@ -361,8 +361,8 @@ def see_it_whole(w: Walker) -> None:
 def compact(w: Walker) -> None:
     panel = w.run("%paimon compact weather")
     w.scroll_to(panel, "start")
-    w.click(panel.get_by_role("button", name="Run full compaction"))
-    expect(panel.locator(".verdict").nth(1)).to_contain_text("snapshot 3: 1 bucket")
+    w.click(panel.get_by_role("button", name="Compact everything"))
+    expect(panel.locator(".done")).to_contain_text("snapshot 3: 1 bucket")
     w.scroll_to(panel, "start")
 
 

@@ -34,7 +34,7 @@ FOLDERS = {
     ),
     "syntax": ("tree", "lexer", "words", "operands", "expressions", "queries"),
     "sql": (
-        "keywords", "functions", "spark_functions", "completion", "constants", "file_functions", "error_spans", "render", "flink", "qualify", "session_functions", "aggregates", "table_references", "pushdown",
+        "keywords", "clause_mistakes", "functions", "spark_functions", "completion", "constants", "file_functions", "error_spans", "render", "flink", "qualify", "session_functions", "aggregates", "table_references", "pushdown",
         "grammar", "simple_select", "column_scopes", "parse", "formatting",
     ),
     "connectors": (
@@ -42,7 +42,7 @@ FOLDERS = {
         "postgres_cdc",
     ),
     "notebook": (
-        *("errors", "key_values", "progress", "snippets", "undo", "grid", "display", "table_feed"),
+        *("errors", "key_values", "progress", "snippets", "undo", "grid", "display", "query_history", "table_feed"),
         *("lsm_model", "lsm_buckets", "timeline_model", "history_model", "create_model", "load_options", "load_model", "stream_model"),
         *("svg", "story", "page", "compaction_svg", "create_svg", "funnel_model", "overview", "origin_model", "pipeline_svg", "home_model", "reports", "why_svg", "explore_model"),
         *("format_tables", "catalog_tree", "widgets", "views", "python_cells", "magics", "table_panels", "complete", "editor", "catalog_comm", "extension"),

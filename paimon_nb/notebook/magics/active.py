@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.notebook.errors import last
+from paimon_nb.notebook.query_history import QueryHistory
 from paimon_nb.notebook.undo import PythonCells, history
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ class ActiveSession:
     def __init__(self) -> None:
         self.history = history
         self.python_cells = PythonCells(history, self._warehouse)
+        self.queries = QueryHistory()
         self.snippets: dict[str, str] = {}
         self.live: dict[str, LiveTable] = {}
         """Live table of each cell, by cell id."""

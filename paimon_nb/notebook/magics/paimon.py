@@ -93,6 +93,7 @@ HELP = """%paimon                         home card: the connection, tables, rec
 %paimon workbench               return the Workbench object
 %paimon traceback               print the full traceback of the last error
 %paimon undo                    undo the last writing cell
+%paimon queries [NUMBER]        list the queries of this kernel: time, rows, engine, snapshots, error; a number runs one of them
 %paimon snippets                list the queries saved with --save
 %paimon doctor                  check Java, PySpark, Arrow and write access
 %paimon SELECT ...              run any statement in one line
@@ -161,9 +162,11 @@ class PaimonMagics(InspectCommands, Magics):
             # Spaces in place of the name keep the offsets in error messages correct.
             cell = " " * assign.end() + cell[assign.end() :]
             arguments.out = arguments.out or assign[1]
-        return self._run_sql(cell, arguments, local_ns)
+        return self._run_sql(cell, arguments, local_ns, line)
 
-    def _run_sql(self, text: str, arguments: argparse.Namespace, local_ns: Mapping[str, Any] | None) -> Any:
+    def _run_sql(
+        self, text: str, arguments: argparse.Namespace, local_ns: Mapping[str, Any] | None, line: str = ""
+    ) -> Any:
         from paimon_nb.sql import parse
 
         if arguments.snippets:
@@ -193,6 +196,8 @@ class PaimonMagics(InspectCommands, Magics):
         commits_before, started_ms = len(wb.commits), now_ms()
         stop_previous_stream(self.shell)
         earlier_streams = set(wb.session.jobs.all)
+        started, rows = time.monotonic(), None
+        failure: BaseException | None = None
         try:
             rows = self._with_progress(
                 lambda state: self._result_view(wb, text, params, limit, arguments.limit, arguments.engine, state),
@@ -200,16 +205,19 @@ class PaimonMagics(InspectCommands, Magics):
                 enabled=not arguments.no_progress,
             )
         except (Cancelled, KeyboardInterrupt) as error:
+            failure = error
             # Stop the streams that the interrupted cell started; streams of other cells continue.
             stop_streams_started_since(wb.session.jobs, earlier_streams)
             raise errors.error_of_interrupted_cell(
                 error, wb.commits[commits_before:], only_queries=is_duckdb or _reads_only(text)
             ) from None
         except PaimonError as error:
+            failure = error
             locate_more_exactly(error, text, Span(0, len(text)))  # Spark may have failed while the rows were read
             raise
         finally:  # a statement may have committed before another one failed
             current.history.record(wb.commits[commits_before:], started_ms, text)
+            current.queries.record(line.strip(), text, started, rows, wb.commits[commits_before:], failure)
         self.shell.user_ns["_paimon"] = rows
         register_live_table(self.shell, rows)
         if arguments.view and isinstance(rows, Rows) and rows.result.frame is not None:
@@ -318,6 +326,18 @@ class PaimonMagics(InspectCommands, Magics):
         if command_args:
             raise UsageError("%paimon undo takes no arguments; it undoes the last writing cell")
         print(current.history.undo(workbench()))  # noqa: T201
+
+    def _do_queries(self, command_args: str) -> Any:
+        from paimon_nb.session.core.result import Result
+
+        if command_args:
+            if not command_args.isdecimal():
+                raise UsageError(
+                    "%paimon queries [NUMBER]: without a number it lists the queries, with one it runs that query"
+                )
+            record = current.queries.find(int(command_args))
+            return self._run_cell(record.arguments, record.text, None)
+        return Rows(Result("rows", arrow=current.queries.table(), is_query=True), self.limit)
 
     def _do_snippets(self, _: str) -> None:
         saved = [f"{name}\n" + textwrap.indent(text, "    ") for name, text in current.snippets.items()]

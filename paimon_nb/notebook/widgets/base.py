@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -134,6 +135,32 @@ class Panel(anywidget.AnyWidget):
     def still_html(self) -> str:
         """HTML for pages without a kernel."""
         return framed(self.still_svg())
+
+    def save(self, path: str | Path) -> Path:
+        """Write the panel as it is now as an HTML page of its own: no kernel, no network, light or dark.
+
+        Args:
+            path: of the file, such as 'orders.html'. It is overwritten.
+
+        Returns:
+            The path.
+
+        Examples:
+            >>> t.lsm().save("orders.html").name
+            'orders.html'
+        """
+        target = Path(path)
+        title = escape(self.still_text().split("\n", 1)[0])
+        target.write_text(
+            f'<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="color-scheme" content="light dark"><title>{title}</title>'
+            f"<style>body{{max-width:1100px;margin:24px auto;padding:0 16px;font-family:system-ui,sans-serif}}</style></head><body>{self.still_html()}</body></html>",
+            encoding="utf-8",
+        )
+        return target
+
+    def _repr_html_(self) -> str:
+        """The panel for programs that show HTML and have no widgets: marimo, papermill, plain Python."""
+        return self.still_html()
 
     def __repr__(self) -> str:
         return self.still_text()

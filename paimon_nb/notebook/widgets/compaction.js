@@ -2,13 +2,16 @@ export default {
   render({ model, el: host }) {
     host.classList.add("pnb");
     troubles(host, model);
-    const bar = html(host, "div", { class: "bar" });
-    const drawing = html(host, "div"), line = html(host, "div", { class: "facts", "aria-live": "polite" });
-    const verdict = html(host, "div", { class: "verdict", "aria-live": "polite" });
-    const rules = html(host, "div");
+    const lead = html(host, "div", { class: "lead", "aria-live": "polite" });
     const actions = html(host, "div", { class: "bar" });
     const wrong = html(host, "div"), work = html(host, "div", { class: "bar", "aria-live": "polite" });
-    const result = html(host, "div"), history = html(host, "div"), sql = html(host, "div", { class: "more" });
+    const result = html(host, "div", { class: "done", "aria-live": "polite" });
+    const drawing = html(host, "div"), line = html(host, "div", { class: "facts", "aria-live": "polite" });
+    const facts_ = html(host, "details", { class: "why", open: "" });
+    html(facts_, "summary", {}, "Which files, by which rule");
+    const verdict = html(facts_, "div", { class: "verdict", "aria-live": "polite" });
+    const rules = html(facts_, "div"), bar = html(facts_, "div", { class: "bar" });
+    const earlier = html(host, "div"), history = html(host, "div"), sql = html(host, "div", { class: "more" });
     const send = (message) => model.send(message);
 
     const controls = () => keepingFocus(bar, () => {
@@ -30,6 +33,7 @@ export default {
       controls();
       line.textContent = HINT;
       svgInto(drawing, view.svg, (facts) => { line.textContent = facts; });
+      lead.textContent = view.lead;
       verdict.textContent = view.sentence;
       verdict.classList.toggle("due", view.due);
       rules.replaceChildren();
@@ -52,8 +56,8 @@ export default {
     const doing = () => keepingFocus(actions, () => {
       const now = model.get("work"), view = model.get("view");
       actions.replaceChildren();
-      button(actions, `Run minor compaction (${view.prices.minor})`, () => send({ run: "due" }), { "data-keep": "due", ...(view.anyDue && !now.running ? {} : { disabled: "" }) });
-      button(actions, `Run full compaction (${view.prices.full})`, () => send({ run: "full" }), { "data-keep": "full", ...(view.anyFiles && !now.running ? {} : { disabled: "" }) });
+      button(actions, `Compact (${view.prices.minor})`, () => send({ run: "due" }), { "data-keep": "due", ...(view.anyDue && !now.running ? {} : { disabled: "" }) });
+      button(actions, `Compact everything (${view.prices.full})`, () => send({ run: "full" }), { "data-keep": "full", ...(view.anyFiles && !now.running ? {} : { disabled: "" }) });
       const watch = html(html(actions, "label", { class: "control" }), "input", { type: "checkbox", "data-keep": "watch" });
       watch.parentNode.append(" Refresh automatically");
       watch.checked = model.get("watching");
@@ -64,12 +68,12 @@ export default {
         html(work, "span", {}, now.text);
         button(work, "Cancel", () => send({ cancel: true }));
       }
-      result.replaceChildren();
+      result.textContent = now.result ? now.result.text : "";
+      earlier.replaceChildren();
       if (now.result) {
-        html(result, "div", { class: "verdict" }, now.result.text);
         if (now.result.before) {
-          html(result, "div", { class: "dim" }, "Before:");
-          svgInto(html(result, "div"), now.result.before, (facts) => { line.textContent = facts; });
+          html(earlier, "div", { class: "dim" }, "Before:");
+          svgInto(html(earlier, "div"), now.result.before, (facts) => { line.textContent = facts; });
         }
       }
     });

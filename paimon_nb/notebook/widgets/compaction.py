@@ -99,8 +99,8 @@ class Compaction(DrawnPanel):
 
     def _draw_bucket(self) -> None:
         due = self.due[self._bucket_index] if self.due else None
-        where = (due.partition, due.bucket) if due else (None, None)
-        self.picture: LsmPicture = lsm_picture(self.table.store, self.snapshot, *where)
+        partition, bucket = (due.partition, due.bucket) if due else (None, None)
+        self.picture: LsmPicture = lsm_picture(self.table.store, self.snapshot, partition, bucket, fold=True)
 
     def draw_pictures(self) -> dict[str, str]:
         return {"svg": self._svg(self.width), "history": self._history_svg(self.width)}
@@ -110,6 +110,7 @@ class Compaction(DrawnPanel):
         options = self.table.options
         return {
             **self.draw_pictures(),
+            "lead": self.lead(),
             "sentence": self.sentence(),
             "due": bool(due and due.decided_by),
             "anyDue": any(d.decided_by for d in self.due),
@@ -141,6 +142,22 @@ class Compaction(DrawnPanel):
     def _history_svg(self, width: int) -> str:
         trigger = self.table.options.get(opt.NUM_SORTED_RUN_COMPACTION_TRIGGER)
         return amplification_svg(self.history, trigger, width)
+
+    def lead(self) -> str:
+        """What the state of the table means for who reads it, in one sentence without terms of storage."""
+        if not self.due:
+            return "The table has no files yet: there is nothing to compact."
+        runs = max(d.runs for d in self.due)
+        minor = [d for d in self.due if d.decided_by is not None]
+        files, size = sum(len(d.files) for d in minor), sum(d.bytes for d in minor)
+        reads = (
+            f"A read merges up to {count(runs, 'sorted run')} for each key."
+            if runs > 1
+            else "Reads merge nothing: each bucket has one sorted run."
+        )
+        if minor:
+            return f"{reads} Compacting rewrites {count(files, 'file')} ({bytes_text(size)}), and reads become cheaper."
+        return reads + (" Nothing has to be compacted by the table's settings." if runs > 1 else "")
 
     def sentence(self) -> str:
         """The next compaction of the selected bucket, as a sentence."""

@@ -2,6 +2,9 @@ export default {
   render({ model, el: host }) {
     host.classList.add("pnb", "lsm");
     troubles(host, model);
+    const lead = html(host, "div", { class: "lead", "aria-live": "polite" }), next = html(host, "div", { class: "bar" });
+    const compact = button(next, "Compact …", () => intoCell(model.get("picture").compact, true).then((text) => { said.textContent = text; }), { title: "Open the compaction panel in a new cell" });
+    const said = html(next, "span", { role: "status" });
     const bar = html(host, "div", { class: "bar" });
     const canvas = html(host, "div", { class: "canvas" }), heat = html(canvas, "div"), commits = html(canvas, "div");
     const track = html(canvas, "div", { class: "track" });
@@ -43,6 +46,8 @@ export default {
     };
     const tree = () => {
       const picture = model.get("picture"), folded = picture.lanes.some((l) => l.runs > 1), level0 = picture.lanes.filter((l) => !l.level).reduce((sum, l) => sum + l.runs, 0);
+      lead.textContent = picture.lead || "";
+      next.style.display = picture.compact && picture.runs > 1 ? "" : "none";
       moment.textContent = picture.snapshot === null ? "no snapshot yet" : [`snapshot ${picture.snapshot}`, picture.kind.toLowerCase(), picture.change].filter(Boolean).join(" · ");
       line.textContent = picture.lanes.length ? TREE_HINT : "";
       fold.style.display = folded || !model.get("fold") ? "" : "none";

@@ -21,11 +21,12 @@ from paimon_nb.notebook.lsm_model import (
     largest_bucket,
     lsm_text,
 )
-from paimon_nb.notebook.svg import lsm_svg
+from paimon_nb.notebook.svg import count, lsm_svg
 from paimon_nb.notebook.timeline_model import Commit, timeline_of_snapshots
 from paimon_nb.notebook.widgets.base import report_errors, script
 from paimon_nb.notebook.widgets.history_panel import HistoryPanel
 from paimon_nb.notebook.widgets.zoom import checked_window
+from paimon_nb.table.tables.inspect.formatting import bytes_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -137,7 +138,24 @@ class LsmView(HistoryPanel):
         store = self._table.store
         options = PictureOptions(checked_window(self.window), self.by == "rank", self.fold)
         self.model = bucket_picture(store, self._snapshot, self._buckets, self._name, options, self._keys)
-        self.picture = {**picture_data(self.model), "value_axis": has_value_axis(store), "change": self._change}
+        self.picture = {
+            **picture_data(self.model), "lead": self.lead(), "compact": f"%paimon compact {self._table.name.quoted()}" if store.has_keys else "",
+            "value_axis": has_value_axis(store), "change": self._change,
+        }  # fmt: skip
+
+    def lead(self) -> str:
+        """What the picture means for who reads the table, in one sentence."""
+        model = self.model
+        if not model.files:
+            return "This bucket has no files at this snapshot."
+        size = f"{count(model.files, 'file')}, {bytes_text(model.bytes)}"
+        if not self._table.store.has_keys:
+            return (
+                f"Reads take the rows of all files as they are ({size}): a table without a primary key merges nothing."
+            )
+        if model.runs <= 1:
+            return f"Reads of this bucket merge nothing: its rows are one sorted run ({size})."
+        return f"Reads of this bucket merge {count(model.runs, 'sorted run')} ({size}); a full compaction makes it 1."
 
     def _show_heat(self) -> None:
         cells = bucket_cells(self._buckets, self._names, self._table.store.has_keys, *self._cells)

@@ -23,6 +23,7 @@ export default {
         model.send({ key });
       }, { size: Math.max(14, Math.min(32, String(value).length + 1)) });
     }
+    const lead = html(host, "div", { class: "lead", "aria-live": "polite" }), next = html(host, "div", { class: "bar" });
     const wrong = html(host, "div"), rule = html(host, "div", { class: "verdict" });
     const steps = html(host, "div", { class: "bar" });
     const go = (n) => { model.set("step", Math.max(0, Math.min(model.get("view").steps, n))); model.save_changes(); };
@@ -37,6 +38,12 @@ export default {
       const view = model.get("view"), at = model.get("step");
       for (const [k, i] of Object.entries(inputs)) if (document.activeElement !== i) i.value = view.key[k];
       showMessage(wrong, view.error);
+      lead.textContent = view.error ? "" : view.lead;
+      next.replaceChildren();
+      if (view.before && !view.error) {
+        const said = html(next, "span", { role: "status" });
+        next.prepend(button(next, "See it before", () => intoCell(view.before).then((text) => { said.textContent = text; }), { title: "Insert a cell that reads this row in an older snapshot" }));
+      }
       rule.textContent = view.rule;
       slider.max = view.steps;
       slider.value = at;
@@ -46,7 +53,7 @@ export default {
       summary.textContent = view.summary;
       steps.style.display = view.steps ? "" : "none";
       svgInto(drawing, view.svg, (facts) => { line.textContent = facts; });
-      line.textContent = "Hover over a level, or press Tab, for file and snapshot";
+      line.textContent = (view.written ? `Written ${view.written}. ` : "") + "Hover over a level, or press Tab, for file and snapshot";
       showOrigin(origin, view.origin, (text) => { line.textContent = text; });
       sql.replaceChildren();
       if (view.sql) html(sql, "code", {}, view.sql);
