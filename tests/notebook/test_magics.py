@@ -269,3 +269,19 @@ def test_a_cell_finds_frames_of_the_notebook(shell: Shell) -> None:
     shown = shell.value("%paimon SELECT * FROM sales")
     assert "the table was read" in repr(shown)
     assert "the table was read" in shown._repr_mimebundle_()["text/html"]
+
+
+def test_help_is_a_card_in_a_front_end(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    from paimon_nb.notebook.magics import paimon as magics
+
+    monkeypatch.setattr(magics, "has_front_end", lambda: True)
+    card = shell.value("%paimon help")
+    assert repr(card).startswith(magics.HELP)
+    cells = {command.split()[1]: cell for command, cell, _ in card.commands if command.startswith("%paimon ")}
+    assert (cells["connect"], cells["why"], cells["lsm"]) == (
+        "%paimon connect PATH", "%paimon why TABLE KEY=VALUE", "%paimon lsm TABLE",
+    )  # fmt: skip
+    assert all(what or "|" in command for command, _, what in card.commands)
+    html = card._repr_mimebundle_()[0]["text/html"]
+    assert html.count("<tr>") == len(card.commands) > 25
+    assert [c[0].split()[1] for c in shell.value("%paimon help undo").commands] == ["undo"]

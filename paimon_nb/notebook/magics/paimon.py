@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Mapping
 
+    from paimon_nb.notebook.widgets.help import HelpCard
     from paimon_nb.notebook.widgets.home import HomeCard
     from paimon_nb.workbench import Workbench
 
@@ -75,7 +76,7 @@ HELP = """%paimon                         home card: the connection, tables, rec
 %paimon describe TABLE          show columns and keys
 %paimon snapshots|files|tags|branches|options|schemas|partitions|buckets|manifests TABLE
 %paimon create [TABLE]          form that writes CREATE TABLE, with warnings and the layout
-%paimon load FILE|VARIABLE [TABLE] [OPTION=VALUE] form of a new table for a file (CSV, Parquet, JSON ...) or a frame, with its INSERT
+%paimon load FILE|VARIABLE [TABLE] [OPTION=VALUE]  form of a new table for a file (CSV, Parquet, JSON ...) or a frame, with its INSERT
 %paimon lsm TABLE [--bucket N] [--by key|rank|size] [--at SNAPSHOT]   LSM tree, played commit by commit; heat map of buckets
 %paimon timeline TABLE [SNAPSHOT]                 commit history with a slider: files and rows at any snapshot
 %paimon explore TABLE [NODE]    browse schemas, options, snapshots, manifests, files, row groups
@@ -316,11 +317,17 @@ class PaimonMagics(InspectCommands, Magics):
         print(home_of(workbench()))  # noqa: T201
         return None
 
-    def _do_help(self, command_args: str) -> None:
+    def _do_help(self, command_args: str) -> HelpCard | None:
         command = command_args.removeprefix("%").removeprefix("paimon ").strip()
         text = HELP + _help_of_plugins()
         lines = [line for line in text.splitlines() if re.match(rf"%paimon ([\w|]*\|)?{re.escape(command)}\b", line)]
-        print("\n".join(lines) if command and lines else text)  # noqa: T201
+        help_text = "\n".join(lines) if command and lines else text
+        if has_front_end():
+            from paimon_nb.notebook.widgets.help import HelpCard
+
+            return HelpCard(help_text)
+        print(help_text)  # noqa: T201
+        return None
 
     def _do_undo(self, command_args: str) -> None:
         if command_args:
