@@ -53,4 +53,4 @@ def is_number(t: Any) -> bool:
 
 
 def _plain(text: str) -> str:
-    return text.replace("`", "").removesuffix(" NOT NULL")
+    return text.replace("`", "").replace(" NOT NULL", "")
