@@ -24,6 +24,15 @@ if TYPE_CHECKING:
     from paimon_nb.workbench import Workbench
 
 ALL = list(cells())
+NEEDS_SPARK = ("TIMESTAMP_LTZ",)
+"""Types whose queries the session leaves to Spark."""
+
+
+def answered_by(engine: str, chosen: list[Cell]) -> list[Cell]:
+    """The cells of the matrix that an engine answers."""
+    if engine in ("plain local", "local"):
+        return [c for c in chosen if not c.kind.sql.startswith(NEEDS_SPARK)]
+    return chosen
 
 
 class Shown:
@@ -247,13 +256,13 @@ def matrix(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workbench]:
 def test_a_sample_of_types_is_shown_copied_and_written_unchanged(matrix: Workbench, engine: str) -> None:
     """Each type, in a state that differs from type to type."""
     sample = [Cell(kind, STATES[i % len(STATES)]) for i, kind in enumerate(KINDS)]
-    assert faults_of(matrix, sample, engine)[1] == []
+    assert faults_of(matrix, answered_by(engine, sample), engine)[1] == []
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("engine", ["plain local", "local", "duckdb"])
 def test_all_types_are_shown_copied_and_written_unchanged(matrix: Workbench, engine: str) -> None:
-    tried, faults = faults_of(matrix, ALL, engine)
+    tried, faults = faults_of(matrix, answered_by(engine, ALL), engine)
     print(f"{tried:,} cells of the matrix through {engine}")
     assert faults == []
 
