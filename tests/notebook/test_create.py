@@ -208,8 +208,6 @@ def test_edited_types_of_a_file_with_a_schema_are_cast(shell: Shell) -> None:
     columns = [form.view["columns"][0], {**form.view["columns"][1], "type": "INT"}]
     form._on_message(form, {"draft": {**form.view, "columns": columns}, "loaded": 0}, [])
     assert form.sql.endswith("INSERT INTO p (id, v) SELECT id, CAST(v AS INT) FROM 'p.parquet'")
-    shell.value("%%paimon\n" + form.sql)
-    assert shell.value("%paimon SELECT * FROM p").to_arrow().to_pylist() == [{"id": 1, "v": 7}]
 
 
 def test_a_frame_fills_the_form_and_columns_may_be_left_out(shell: Shell) -> None:
