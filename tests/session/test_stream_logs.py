@@ -38,6 +38,24 @@ def test_the_binlog_goes_on(wb):
     ]  # fmt: skip
 
 
+def test_logs_with_sequence_numbers_go_on(wb):
+    wb.run("""
+        CREATE TABLE t (k INT PRIMARY KEY NOT ENFORCED, v STRING)
+            WITH ('bucket' = '1', 'changelog-producer' = 'lookup', 'table-read.sequence-number.enabled' = 'true');
+        INSERT INTO t VALUES (1, 'a');
+        INSERT INTO t VALUES (1, 'b'), (2, 'c');
+        SET 'execution.runtime-mode' = 'streaming'
+    """)
+    assert changes(wb, f"SELECT * FROM t$binlog {FROM_1}") == [
+        ("+I", "+I", 0, [1], ["a"]), ("+I", "+U", 1, [1, 1], ["a", "b"]), ("+I", "+I", 2, [2], ["c"]),
+    ]  # fmt: skip
+    assert changes(wb, f"SELECT _SEQUENCE_NUMBER, rowkind, v FROM t$audit_log {FROM_1}")[-1] == ("+I", 2, "+I", "c")
+    with wb.stream("SELECT * FROM `t$audit_log`") as live:
+        assert sorted(tuple(r.values()) for r in next(iter(live)).to_pylist()) == [
+            ("+I", "+I", 1, 1, "b"), ("+I", "+I", 2, 2, "c")
+        ]  # fmt: skip
+
+
 def test_the_read_optimized_rows_of_an_append_table_go_on(wb):
     """Flink's answers."""
     wb.run("""
@@ -123,3 +141,22 @@ def test_row_ids_are_kept_in_a_table(swb):
         swb, text, "ids",
         [("SHOW TABLES", [(0, "A"), (1, "B")]), ("INSERT INTO t VALUES (3, 'c')", [(0, "A"), (1, "B"), (2, "C")])],
     )  # fmt: skip
+
+
+@pytest.mark.spark
+def test_sequence_numbers_are_kept_in_a_table(swb):
+    swb.run("""
+        CREATE TABLE t (k INT PRIMARY KEY NOT ENFORCED, v STRING)
+            WITH ('bucket' = '1', 'changelog-producer' = 'lookup', 'table-read.sequence-number.enabled' = 'true');
+        CREATE TABLE log (n BIGINT, kind STRING, v STRING);
+        CREATE TABLE pairs (n BIGINT, kind STRING, vs ARRAY<STRING>);
+        INSERT INTO t VALUES (1, 'a')
+    """)
+    text = "INSERT INTO log SELECT _SEQUENCE_NUMBER, rowkind, upper(v) FROM t$audit_log"
+    changed = [(0, "+I", "A"), (0, "-U", "A"), (1, "+U", "B")]
+    follows(swb, text, "log", [("SHOW TABLES", [(0, "+I", "A")]), ("INSERT INTO t VALUES (1, 'b')", changed)])
+    text = "INSERT INTO pairs SELECT _SEQUENCE_NUMBER, rowkind, transform(v, x -> upper(x)) FROM t$binlog"
+    begun = [(1, "+I", ["B"])]
+    follows(
+        swb, text, "pairs", [("SHOW TABLES", begun), ("INSERT INTO t VALUES (1, 'c')", [*begun, (2, "+U", ["B", "C"])])]
+    )

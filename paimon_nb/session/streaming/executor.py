@@ -349,6 +349,7 @@ def _input_stream(
             watermark=watermark,
         )
     from paimon_nb.spark.streaming.reader import stream_frame
+    from paimon_nb.table.tables.system.audit_log import sequence_fields
 
     options = dict(stream_input.ref.options)
     table_options = stream_input.table.copy(options).options
@@ -365,6 +366,7 @@ def _input_stream(
             kinds=stream_input.system in LOG_TABLES,
             begin=begin,
             binlog=stream_input.system == "binlog",
+            numbers=sequence_fields(stream_input.table.store) if stream_input.system in LOG_TABLES else (),
             tracked=stream_input.system == "row_tracking",
             retries=retries,
             records_consumer=records_consumer,

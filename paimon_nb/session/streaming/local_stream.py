@@ -19,6 +19,7 @@ from paimon_nb.table.read.predicate.model import conjuncts_on
 from paimon_nb.table.read.row_kinds import kind_texts
 from paimon_nb.table.read.stream import ChangelogNormalize, TableStream
 from paimon_nb.table.tables.system import SYSTEM_TABLES
+from paimon_nb.table.tables.system.audit_log import sequence_fields
 from paimon_nb.table.tables.system.binlog import binlog_rows
 from paimon_nb.table.write.input_rows import kind_codes
 
@@ -53,7 +54,8 @@ def start_local_stream(plan: StreamPlan, query: Query, output: BufferOutput) -> 
         tracked = TableStream(table.store, columns=[f.name for f in fields])
         return TableLoop(tracked, _tracked_rows(selection, columns, fields, output))
     if only.system is not None:
-        return TableLoop(table.stream(), _changelog_table_rows(only.system, table, selection, columns, fields, output))
+        stream = TableStream(table.store, sequence=bool(sequence_fields(table.store)))
+        return TableLoop(stream, _changelog_table_rows(only.system, table, selection, columns, fields, output))
     selected = list(dict.fromkeys(c for c, _ in columns))
     if only.is_upsert:
         keys = table.primary_keys
@@ -107,7 +109,8 @@ def _changelog_table_rows(
         if system == "binlog":
             kinds = pa.array(kind_codes(rows.column(0)))
             changes = rows.remove_column(0).append_column(VALUE_KIND, kinds)
-            rows = binlog_rows(changes, table.schema.fields, pairs=not batch.full)
+            numbers = sequence_fields(table.store)
+            rows = binlog_rows(changes, table.schema.fields, pairs=not batch.full, plain=numbers)
         rows = filter_rows(selection.condition, rows, fields)
         arrays = [arrow_column(["+I"] * rows.num_rows, pa.string()), *(rows.column(c) for c, _ in columns)]
         output.append_changes(pa.table(arrays, names=[OP, *(n for _, n in columns)]))

@@ -13,6 +13,7 @@ from paimon_nb.base.errors import (
     UnsupportedOperation,
 )
 from paimon_nb.session.query.run_query import with_position
+from paimon_nb.table.tables.system.audit_log import sequence_fields
 from paimon_nb.table.tables.system.row_tracking import check_tracks_rows
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def stream_of(session: Session, ref: TableRef, text: str) -> DataFrame | None:
             columns=None if system == "binlog" or tracked else ref.columns,
             kinds=True if system and not tracked else None,
             binlog=system == "binlog",
+            numbers=sequence_fields(table.store) if system in ("audit_log", "binlog") else (),
             tracked=tracked,
             includes_latest=True,
         )

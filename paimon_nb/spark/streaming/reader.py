@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
+    from paimon_nb.format.types import DataField
     from paimon_nb.options import TableOptions
     from paimon_nb.table.read.predicate.model import Predicate
     from paimon_nb.table.read.stream.retries import RetryFiles
@@ -42,6 +43,7 @@ def stream_frame(
     order: str | None = None,
     begin: StreamOffset | str | None = None,
     binlog: bool = False,
+    numbers: tuple[DataField, ...] = (),
     tracked: bool = False,
     includes_latest: bool = False,
     retries: RetryFiles | None = None,
@@ -61,6 +63,7 @@ def stream_frame(
         begin: the position in the checkpoint, or 'fresh' for a new checkpoint. If it is None, the limits of a micro-batch
             do not apply to the first one after a start, because the source does not know its position yet.
         binlog: rows as in the system table `$binlog`, without `order`.
+        numbers: the column of sequence numbers that `$audit_log` and `$binlog` may have after the kind.
         tracked: rows as in the system table `$row_tracking`.
         includes_latest: 'scan.mode' = 'latest' starts with the changes of the latest snapshot, as Spark does; in Flink after them.
         retries: the rows of the job that wait for another lookup; a micro-batch begins when one is due.
@@ -87,6 +90,7 @@ def stream_frame(
         kinds=with_kinds,
         order=order,
         binlog=binlog,
+        numbers=numbers,
         includes_latest=includes_latest,
         begin=begin,
         retries=retries,

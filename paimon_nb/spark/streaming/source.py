@@ -97,14 +97,17 @@ class TableStreamSource(DataSource):
     """Whether `commit` stores the progress of the `consumer-id`."""
     binlog = False
     """Rows as in `$binlog`: each column is an array, an update is one row."""
+    numbers: tuple[DataField, ...] = ()
+    """`_SEQUENCE_NUMBER` after the kind, or nothing."""
 
     @property
     def changes(self) -> tuple[DataField, ...]:
         """The columns of the stream."""
         ordered = () if self.order is None else (DataField(-2, self.order, _BIGINT),)
         if self.binlog:
-            return binlog_fields(self.fields)
-        return (*((ROWKIND,) if self.kinds else ()), *self.fields, *ordered)
+            kind, *columns = binlog_fields(self.fields)
+            return (kind, *self.numbers, *columns)
+        return (*((ROWKIND,) if self.kinds else ()), *self.numbers, *self.fields, *ordered)
 
     def schema(self) -> StructType:
         """The columns of the stream as a Spark schema."""
@@ -334,11 +337,13 @@ def _read_changes(
 ) -> Iterator[pa.RecordBatch]:
     names, seen = [f.name for f in source.fields], 0
     for snapshot, piece in pieces:
-        rows = read_piece(source.store, piece, names, predicate)
+        rows = read_piece(source.store, piece, names, predicate, sequence=bool(source.numbers))
         if source.binlog:
-            yield from task_batches(binlog_rows(rows, source.fields, pairs=piece.split.changes), source.changes)
+            arrays = binlog_rows(rows, source.fields, pairs=piece.split.changes, plain=source.numbers)
+            yield from task_batches(arrays, source.changes)
             continue
-        changes = rows.select(names) if source.kinds else without_retracts(rows).select(names)
+        returned = [*(f.name for f in source.numbers), *names]
+        changes = rows.select(returned) if source.kinds else without_retracts(rows).select(returned)
         if source.kinds:
             changes = changes.add_column(0, ROWKIND.name, kind_texts(rows.column(VALUE_KIND)))
         if source.order is not None:

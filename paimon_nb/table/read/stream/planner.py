@@ -35,7 +35,7 @@ from paimon_nb.table.read.plan.snapshot_scan import (
 from paimon_nb.table.read.predicate.evaluate import bind_literals, filter_rows
 from paimon_nb.table.read.predicate.model import Predicate, conjuncts_on
 from paimon_nb.table.read.split.row_tracking import names_row_ids, split_by_file, tracked_rows
-from paimon_nb.table.read.split.split_reader import read_split, read_split_kinds
+from paimon_nb.table.read.split.split_reader import read_split, read_split_kinds, system_fields
 from paimon_nb.table.read.store import POSTPONE_BUCKET, TableStore
 from paimon_nb.table.read.stream.chain import starting_state
 from paimon_nb.table.read.stream.offset import CommitMark, StreamOffset
@@ -178,20 +178,27 @@ def steps_between(
         position = step.after
 
 
-def read_step(store: TableStore, step: StreamStep, columns: Sequence[str] | None = None) -> pa.Table:
+def read_step(
+    store: TableStore, step: StreamStep, columns: Sequence[str] | None = None, *, sequence: bool = False
+) -> pa.Table:
     """All rows of a step with their kinds in a last column `_VALUE_KIND` (int8: 0 +I, 1 -U, 2 +U, 3 -D).
 
-    `columns` may name those of row tracking.
+    `columns` may name those of row tracking. `sequence`: of a table with a primary key, also `_SEQUENCE_NUMBER` before the kind.
     """
     tracking = {f.name: f for f in TRACKING_FIELDS}
     fields = store.schema.fields if columns is None else [tracking.get(c) or store.schema.field(c) for c in columns]
-    parts = [empty_table([*fields, KIND_FIELD])]
-    parts += [read_piece(store, piece, columns, step.predicate) for piece in step.pieces]
+    parts = [empty_table([*fields, *system_fields(kinds=True, sequence=sequence)])]
+    parts += [read_piece(store, piece, columns, step.predicate, sequence=sequence) for piece in step.pieces]
     return pa.concat_tables(parts)
 
 
 def read_piece(
-    store: TableStore, piece: StreamSplit, columns: Sequence[str] | None = None, predicate: Predicate | None = None
+    store: TableStore,
+    piece: StreamSplit,
+    columns: Sequence[str] | None = None,
+    predicate: Predicate | None = None,
+    *,
+    sequence: bool = False,
 ) -> pa.Table:
     """One split's rows; see `read_step`. `predicate` is bound to the schema."""
     split = piece.split
@@ -200,12 +207,12 @@ def read_piece(
         return rows.append_column(VALUE_KIND, from_numpy(np.zeros(rows.num_rows, np.int8)))
     store = store.for_queries()
     if split.changes:
-        return read_split_kinds(store, split, columns, predicate)
-    if split.raw or not store.has_keys:
+        return read_split_kinds(store, split, columns, predicate, sequence=sequence)
+    if (split.raw and not sequence) or not store.has_keys:
         rows = read_split(store, split, columns, predicate)
         rows = rows.append_column(VALUE_KIND, from_numpy(np.zeros(rows.num_rows, np.int8)))
     else:
-        rows = without_retracts(read_split_kinds(store, split, columns, predicate))
+        rows = without_retracts(read_split_kinds(store, split, columns, predicate, sequence=sequence))
     return _as_retractions(rows) if piece.retracts else rows
 
 

@@ -62,12 +62,13 @@ class TableStream:
         predicate: Predicate | None = None,
         position: StreamOffset | None = None,
         idle_s: float | None = None,
+        sequence: bool = False,
     ) -> None:
-        """See `Table.stream`."""
+        """See `Table.stream`. `sequence`: rows have a last column `_SEQUENCE_NUMBER`."""
         check_streamable(store)
         store = followed_store(store, predicate)
         self.store, self.columns, self.predicate = store, columns, predicate
-        self.idle_s = idle_s
+        self.idle_s, self._sequence = idle_s, sequence
         self._first = StartPositionFinder(store)
         self._position = position
         self._closed = threading.Event()
@@ -118,7 +119,7 @@ class TableStream:
             self._position = step.after
             if not step.pieces:
                 continue
-            rows = read_step(self.store, step, self.columns)
+            rows = read_step(self.store, step, self.columns, sequence=self._sequence)
             if rows.num_rows or step.full:
                 return StreamBatch(step.snapshot.id, _kinds_first(rows), step.full, step.snapshot.watermark, step.after)
         return None
