@@ -97,9 +97,7 @@ def _box(node: PipelineNode, x: float, y: float, box: int, *, is_selected: bool)
     facts = dict(node.facts)
     sign = _STATES.get(node.state, "")
     tip = "\n".join([f"{node.kind} {node.title}", *(f"{k}: {v}" for k, v in node.facts)])
-    outline = (
-        ' stroke="currentColor" stroke-width="2"' if is_selected else ' stroke="currentColor" stroke-opacity=".35"'
-    )
+    outline = ' stroke="currentColor" stroke-opacity=".35"'
     return [
         f'<rect class="folder" x="{x:.1f}" y="{y:.1f}" width="{box}" height="{_HEIGHT}" rx="7"{outline}/>',
         f'<rect x="{x:.1f}" y="{y:.1f}" width="6" height="{_HEIGHT}" rx="3" fill="{COLOURS[node.kind]}"/>',
@@ -110,6 +108,13 @@ def _box(node: PipelineNode, x: float, y: float, box: int, *, is_selected: bool)
         f'<rect class="file" data-node="{escape(node.id)}" x="{x:.1f}" y="{y:.1f}" width="{box}" height="{_HEIGHT}" rx="7" '
         f'fill="#000" fill-opacity="0" tabindex="0" role="button" aria-label="{escape(tip.replace(chr(10), ", "))}">'
         f"<title>{escape(tip)}</title></rect>",
+        *(
+            [
+                f'<rect x="{x:.1f}" y="{y:.1f}" width="{box}" height="{_HEIGHT}" rx="7" fill="none" stroke="currentColor" stroke-width="2" pointer-events="none"/>'
+            ]
+            if is_selected
+            else []
+        ),
     ]
 
 

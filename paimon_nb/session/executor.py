@@ -142,6 +142,14 @@ def _drop_materialized_table(context: StatementContext, statement: DropMateriali
     return drop(context, statement)
 
 
+def _explain(context: StatementContext, statement: Explain) -> Result:
+    if not isinstance(statement.statement, CreateMaterializedTable | AlterMaterializedTable):
+        return admin.explain(context, statement)
+    from paimon_nb.session.materialized.create import explain
+
+    return explain(context, statement.statement)
+
+
 def _show_create(context: StatementContext, statement: ShowCreate) -> Result:
     if statement.what != "materialized table":
         return show.show_create(context, statement)
@@ -183,7 +191,7 @@ HANDLERS: Mapping[type[Statement], Callable[..., Result]] = {
     Use: admin.use,
     SetOption: settings.set_option,
     ResetOption: settings.reset_option,
-    Explain: admin.explain,
+    Explain: _explain,
     ExecuteImmediate: _execute_immediate,
     Analyze: admin.analyze,
     SparkCommand: admin.spark_command,

@@ -331,6 +331,14 @@ def test_what_show_prints_creates_the_table_again(lake):
     assert lake.run("SHOW MATERIALIZED TABLES").arrow.to_pylist() == [{"table name": "m"}]  # not its state tables
 
 
+def test_explain_shows_how_the_query_is_refreshed(lake):
+    [row] = lake.run(f"EXPLAIN CREATE MATERIALIZED TABLE m {KEY} AS {BY_REGION}").arrow.to_pylist()
+    assert "default.orders" in row["plan"]
+    assert lake.tables() == ["orders"]
+    lake.run(f"CREATE MATERIALIZED TABLE m {KEY} AS {BY_REGION}")
+    assert lake.run("EXPLAIN ALTER MATERIALIZED TABLE m REFRESH").arrow.to_pylist() == [row]
+
+
 # -- what other statements may not do
 
 

@@ -17,14 +17,15 @@ from paimon_nb.base.errors import (
 from paimon_nb.base.identifier import quote
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.format.types import parse_type
-from paimon_nb.incremental import drop_state_tables
+from paimon_nb.incremental import analyse, drop_state_tables
 from paimon_nb.options import table as opt
 from paimon_nb.options import validate_table_options
 from paimon_nb.options.materialized import DEFINITION_PREFIXES
 from paimon_nb.session.core.data_file_locations import allow_data_files
-from paimon_nb.session.core.result import Result, message_result
+from paimon_nb.session.core.result import Result, message_result, rows_result
 from paimon_nb.session.materialized.definition import (
     AUTOMATIC,
+    CONTINUOUS,
     Definition,
     freshness_options,
     is_materialized,
@@ -43,9 +44,12 @@ from paimon_nb.session.materialized.refresher import keep_fresh
 from paimon_nb.session.query.new_table_schema import new_table_schema
 from paimon_nb.statements import (
     AddColumn,
+    CreateMaterializedTable,
     DropColumn,
+    Query,
     ResetOptions,
     SetOptions,
+    SetQuery,
 )
 
 if TYPE_CHECKING:
@@ -56,11 +60,7 @@ if TYPE_CHECKING:
     from paimon_nb.session.core.session import ResolvedTable, Session
     from paimon_nb.session.core.statement_context import StatementContext
     from paimon_nb.session.materialized.prepared_query import PreparedQuery
-    from paimon_nb.statements import (
-        Change,
-        CreateMaterializedTable,
-        Query,
-    )
+    from paimon_nb.statements import AlterMaterializedTable, Change
     from paimon_nb.table.tables.table import Table
 
 CHANGES_ROWS = {
@@ -107,6 +107,21 @@ def create(context: StatementContext, statement: CreateMaterializedTable) -> Res
         f"{'s' * (freshness.amount != 1)}, {mode.lower()}",
         notes=warnings, snapshots=[(target.name.text, s) for s in done.snapshots],
     )  # fmt: skip
+
+
+def explain(context: StatementContext, statement: CreateMaterializedTable | AlterMaterializedTable) -> Result:
+    """EXPLAIN: how each operator of the query is refreshed, and its state table. Of ALTER without a query: of the table's own query."""
+    session, target = context.session, context.session.find(statement.name)
+    change = statement.query if isinstance(statement, CreateMaterializedTable) else statement.change
+    query = change.query if isinstance(change, SetQuery) else change if isinstance(change, Query) else None
+    if query is None:
+        definition = materialized_definition(target.catalog.table(target.name))
+    else:
+        freshness = mode_and_freshness(None, None, {})[1]
+        text = full_names(session, query, context.text)
+        definition = Definition(text, session.dialect, freshness, AUTOMATIC, CONTINUOUS)
+    prepared = _checked_query(session, definition, target)
+    return rows_result({"plan": [analyse(prepared.session, prepared.text).explain()]})
 
 
 def existing_table(target: ResolvedTable) -> Table | None:
