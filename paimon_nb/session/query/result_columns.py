@@ -39,14 +39,15 @@ def result_columns(
         stored = {f.name: f.type for f in schema_fields(session, query.tables[0])}
     if not session.flink_semantics:
         stored = {n: t.with_nullable(True) for n, t in stored.items() if isinstance(t, Char | VarChar)}
-    selected = _table_columns_selected(analyzed_plan(frame)) if stored else [None] * len(fields)
+    selected = (_table_columns_selected(analyzed_plan(frame)) if stored else []) or [None] * len(fields)
     return [
         (f.name, stored.get(name or "", f.type), f.description, None) for f, name in zip(fields, selected, strict=True)
     ]
 
 
 def _table_columns_selected(plan: Plan) -> list[str | None]:
-    """The table's column that each result column is; None for what is computed or comes from more than one table."""
+    """The table's column that each result column is; None for what is computed or comes from more than one table.
+    Nothing if the plan has no projection, such as that of GROUP BY."""
     projections: list[Expression] = []
     while (name := plan.getClass().getSimpleName()) in _SAME_COLUMNS or (name == "Project" and not projections):
         if name == "Project":
