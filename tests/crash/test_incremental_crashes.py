@@ -90,10 +90,11 @@ def test_a_refresh_that_dies_at_some_calls_is_ended_by_the_next() -> None:
 
 
 @pytest.mark.nightly
+@pytest.mark.parametrize("part", range(5))
 @pytest.mark.parametrize("way", ["before", "after", "torn", "power cut"])
-def test_a_refresh_that_dies_at_any_call_is_ended_by_the_next(way: str) -> None:
+def test_a_refresh_that_dies_at_any_call_is_ended_by_the_next(way: str, part: int) -> None:
     files = scene()
-    for call in changing_calls(files):
+    for call in changing_calls(files)[part::5]:
         die_at(files, call, way)
 
 
