@@ -158,10 +158,10 @@ def _by_position(values: Sequence[Any]) -> dict[str, Any]:
 
 
 def _compact_chain_table(context: Context, table: str, partition: str, overwrite: bool) -> pa.Table:
+    target = context.table(table)
     specs = parse_partitions(partition) or []
     if len(specs) != 1:
         raise BadOptionValue(f"partition {partition!r} is not one partition", hint="write 'dt=20250810,hour=22'")
-    target = context.table(table)
     done = merge_chain(target.store, in_row_spec(target.schema, specs[0]), overwrite=overwrite)
     if done is None:
         context.notes.append(

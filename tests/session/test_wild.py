@@ -22,7 +22,6 @@ ELSEWHERE = {
     "UPSERT INTO t VALUES (1)": "primary key",
     "REPLACE INTO t VALUES (1)": "primary key",
     "INSERT IGNORE INTO t VALUES (1)": "first-row",
-    "EXECUTE IMMEDIATE 'SELECT 1'": ":name",
     "START TRANSACTION": "one commit",
     "COMMIT": "one commit",
     "GRANT SELECT ON t TO me": "storage system",
