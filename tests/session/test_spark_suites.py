@@ -597,7 +597,9 @@ def test_a_streaming_write_merges_schemas(swb, tmp_path):
 
 @pytest.mark.spark
 def test_functions_of_the_system_database(swb):
-    assert rows(swb, "SHOW USER FUNCTIONS IN sys") == [("sys.bucket",), ("sys.max_pt",), ("sys.mod_bucket",)]
+    blobs = ("blob_view", "descriptor_to_presigned_url", "descriptor_to_string", "path_to_descriptor")
+    names = (*blobs, "bucket", "max_pt", "mod_bucket", "try_descriptor_to_presigned_url")
+    assert rows(swb, "SHOW USER FUNCTIONS IN sys") == [(f"sys.{name}",) for name in sorted(names)]
     assert ("sys.max_pt",) not in rows(swb, "SHOW SYSTEM FUNCTIONS IN sys")
     with pytest.raises(PaimonError, match="no database 'nowhere'"):
         swb.run("SHOW FUNCTIONS IN nowhere")
