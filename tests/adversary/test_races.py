@@ -75,9 +75,23 @@ def once(act: Callable[[], Any]) -> Callable[[], None]:
     return run
 
 
-@pytest.mark.parametrize("meanwhile", MEANWHILE)
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("at", ["before manifest/", "before snapshot/snapshot-2", "after snapshot/snapshot-2"])
+def cases() -> list[Any]:
+    """Place, statements and moment; most of those that are not on a local disk are in the nightly run."""
+    often = ("rename", "drop and create")
+    return [
+        pytest.param(
+            kind,
+            meanwhile,
+            at,
+            marks=pytest.mark.nightly if kind != "filesystem" and (meanwhile not in often or "manifest" in at) else (),
+        )
+        for kind in KINDS
+        for meanwhile in MEANWHILE
+        for at in ("before manifest/", "before snapshot/snapshot-2", "after snapshot/snapshot-2")
+    ]
+
+
+@pytest.mark.parametrize(("kind", "meanwhile", "at"), cases())
 def test_a_table_that_moves_while_a_writer_publishes(kind, meanwhile, at, tmp_path, monkeypatch, request):
     """The commit fails with TableReplaced and leaves nothing, or its row is in the table that was opened."""
     s3 = request.getfixturevalue("s3") if kind == "s3" else None

@@ -61,10 +61,20 @@ def answer(query: dict[str, Any], warehouse: Path) -> pa.Table:
     options = {k: str(v) for k, v in (query["options"] or {}).items()}
     if query["system"]:
         found = table.system(query["system"], options=options)
+        if query["system"] == "partitions":
+            found = found.set_column(
+                0, "partition", pa.array(map(_text_of_1_3, found["partition"].to_pylist()), pa.string())
+            )
         return found.select(query["columns"]) if query["columns"] else found
     if query["sql"] is None:  # the snapshot's own schema, as VERSION AS OF reads
         return table.to_arrow(query["columns"], snapshot=int(options["scan.snapshot-id"]))
     return table.to_arrow(query["columns"], options=options)
+
+
+def _text_of_1_3(partition: str) -> str:
+    """`a=1/b=2`, the text of release 2.1, as 1.3.1 writes it: `{1, 2}`."""
+    values = [pair.partition("=")[2] for pair in partition.split("/")]
+    return "{" + ", ".join("null" if v == "__DEFAULT_PARTITION__" else v for v in values) + "}"
 
 
 def placement(table: Table) -> pa.Table:
@@ -88,4 +98,6 @@ def test_rows_are_javas(query: dict[str, Any]) -> None:
     unordered = query.get("unordered") or ()
     wanted = canon.canon_rows(canon.load(f"{expected}.jsonl"), columns, unordered)
     found = canon.canon_rows(rows(answer(query, FIXTURES / "warehouse")), columns, unordered)
+    if query["system"] == "partitions":  # 2.1 sorts them by their text
+        found, wanted = sorted(found), sorted(wanted)
     assert found == wanted

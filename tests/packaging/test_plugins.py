@@ -37,7 +37,7 @@ def run_python(folder: Path, *arguments: str, cwd: Path | None = None) -> subpro
     path = os.pathsep.join([str(folder), str(ROOT)])
     return subprocess.run(
         [sys.executable, *arguments],
-        env={**os.environ, "PYTHONPATH": path},
+        env={**os.environ, "PYTHONPATH": path, "PYTEST_ADDOPTS": ""},
         capture_output=True,
         text=True,
         timeout=300,
