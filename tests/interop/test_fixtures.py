@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -73,7 +74,7 @@ def answer(query: dict[str, Any], warehouse: Path) -> pa.Table:
 
 def _text_of_1_3(partition: str) -> str:
     """`a=1/b=2`, the text of release 2.1, as 1.3.1 writes it: `{1, 2}`."""
-    values = [pair.partition("=")[2] for pair in partition.split("/")]
+    values = [pair.partition("=")[2] for pair in re.split(r"/(?=\w+=)", partition)]
     return "{" + ", ".join("null" if v == "__DEFAULT_PARTITION__" else v for v in values) + "}"
 
 
