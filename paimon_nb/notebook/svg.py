@@ -26,6 +26,8 @@ WIDTH = 860
 NARROWEST, WIDEST = 680, 1600
 """A panel's pictures are as wide as the page, within these bounds: the size of a text does not change with the width."""
 _LEFT, _RIGHT = 74, 190
+_LETTER = 6.4
+"""Width of a letter, about."""
 _LANE, _GAP = 20, 7
 CHARACTER = 7
 """The mean width of a character at 12 px."""
@@ -140,7 +142,7 @@ def _lane_rects(lane: Lane, top: float, plot: float, by: str, largest: int, sign
             f'<rect class="file{" signed" if sign else ""}" x="{x:.1f}" y="{y:g}" width="{w:.1f}" height="{height:g}" rx="{min(3, height / 2):g}" fill="{colour}" tabindex="0" role="img" '
             f'aria-label="{escape(prefix + _file_facts(m, ", "))}"><title>{escape(prefix + _file_facts(m, chr(10)))}</title></rect>'
         )
-        if sign and w > 14:
+        if sign and w > 14 and height >= 14:  # on folded runs the circles would cover one another; the outline tells it
             out.append(f'<circle class="seal" cx="{x + w / 2:.1f}" cy="{y + height / 2:g}" r="8"/>')
             out.append(f'<text class="sign seal-sign" x="{x + w / 2:.1f}" y="{y + height / 2 + 4:g}" text-anchor="middle" font-weight="700">{sign}</text>')  # fmt: skip
         if m.deletes and lane.runs == 1:
@@ -151,7 +153,9 @@ def _lane_rects(lane: Lane, top: float, plot: float, by: str, largest: int, sign
     text = f"{count(lane.rows, 'row')} · {bytes_text(lane.bytes)}" + (
         f" · {lane.files} files" if lane.files > 1 else ""
     )
-    out.append(f'<text x="{_LEFT + plot + 10}" y="{middle:g}" class="dim">{text}</text>')
+    room = _RIGHT - 12
+    fitted = f' textLength="{room}" lengthAdjust="spacingAndGlyphs"' if len(text) * _LETTER > room else ""
+    out.append(f'<text x="{_LEFT + plot + 10}" y="{middle:g}" class="dim"{fitted}>{text}</text>')
     return out
 
 

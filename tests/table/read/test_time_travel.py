@@ -206,4 +206,4 @@ def test_what_travels_and_what_does_not_of_partitions_that_went(tmp_path: Path) 
         return rows.column("partition").to_pylist()
 
     told = {name: partitions(name) for name in ("partitions", "files", "buckets")}
-    assert told == {"partitions": ["dt=a", "dt=b"], "files": ["{b}"], "buckets": ["{b}", "{c}"]}
+    assert told == {"partitions": ["p=a", "p=b"], "files": ["{b}"], "buckets": ["{b}", "{c}"]}
