@@ -26,8 +26,6 @@ WIDTH = 860
 NARROWEST, WIDEST = 680, 1600
 """A panel's pictures are as wide as the page, within these bounds: the size of a text does not change with the width."""
 _LEFT, _RIGHT = 74, 190
-_LETTER = 6.4
-"""Width of a letter, about."""
 _LANE, _GAP = 20, 7
 CHARACTER = 7
 """The mean width of a character at 12 px."""
@@ -154,7 +152,7 @@ def _lane_rects(lane: Lane, top: float, plot: float, by: str, largest: int, sign
         f" · {lane.files} files" if lane.files > 1 else ""
     )
     room = _RIGHT - 12
-    fitted = f' textLength="{room}" lengthAdjust="spacingAndGlyphs"' if len(text) * _LETTER > room else ""
+    fitted = f' textLength="{room}" lengthAdjust="spacingAndGlyphs"' if len(text) * CHARACTER > room else ""
     out.append(f'<text x="{_LEFT + plot + 10}" y="{middle:g}" class="dim"{fitted}>{text}</text>')
     return out
 
