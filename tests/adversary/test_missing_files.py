@@ -8,7 +8,8 @@ import pyarrow as pa
 import pytest
 
 import paimon_nb
-from paimon_nb.base.errors import MissingFile
+from paimon_nb.base.errors import BranchNotFound, MissingFile, TableNotFound, TableReplaced
+from paimon_nb.format.schema import SchemaDirectory
 from paimon_nb.fs import LocalFileIO
 from paimon_nb.table.write.bucket_compact import bucket
 
@@ -77,3 +78,25 @@ def test_maintenance_beside_that_of_another_process_says_nothing(tmp_path: Path,
     paimon_nb.connect(str(tmp_path)).table("t").append(pa.table({"id": pa.array([9], pa.int32())}))
     assert "maintenance after the commit failed" not in caplog.text
     assert sorted(paimon_nb.connect(str(tmp_path)).table("t").to_arrow().column("id").to_pylist()) == [0, 1, 2, 3, 9]
+
+
+@pytest.mark.parametrize("meanwhile", ["DROP TABLE t", "ALTER TABLE t RENAME TO u"])
+@pytest.mark.parametrize("name", ["t", "t$branch_b"])
+def test_a_table_that_goes_while_it_is_opened_is_not_a_broken_file(tmp_path, monkeypatch, name, meanwhile):
+    """The schema was listed and is gone when it is read: nobody has to restore a backup."""
+    wb = paimon_nb.connect(str(tmp_path))
+    wb.run("CREATE TABLE t (id INT); INSERT INTO t VALUES (1); CALL sys.create_branch('t', 'b')")
+    wb.run("ALTER TABLE t ADD COLUMN v INT; ALTER TABLE `t$branch_b` ADD COLUMN v INT")
+    latest_id, once = SchemaDirectory.latest_id, [1]
+
+    def interrupted(self: SchemaDirectory) -> int | None:
+        found = latest_id(self)
+        if once:
+            once.pop()
+            paimon_nb.connect(str(tmp_path)).run(meanwhile)
+        return found
+
+    other = paimon_nb.connect(str(tmp_path))
+    monkeypatch.setattr(SchemaDirectory, "latest_id", interrupted)
+    with pytest.raises((TableNotFound, TableReplaced, BranchNotFound)):
+        other.table(name).to_arrow()

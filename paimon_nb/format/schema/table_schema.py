@@ -367,13 +367,14 @@ class SchemaDirectory:
         return None if newest is None else self.get(newest)
 
     def get(self, schema_id: int) -> TableSchema:
-        """The schema with this id. Raises `CorruptFile`, also if the file is missing."""
+        """The schema with this id. Raises `CorruptFile`, also if the file is missing; `TableReplaced`."""
         held = self._read.get(schema_id)
         if held is None:
             path = self.path(schema_id)
             try:
                 data = self.fs.read(path)
             except MissingFile:
+                self.fs.check_pinned()  # the table itself may be gone
                 raise CorruptFile(
                     path, "it is missing, but data files refer to it", hint="restore it from a backup"
                 ) from None
