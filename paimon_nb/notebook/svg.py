@@ -140,7 +140,7 @@ def _lane_rects(lane: Lane, top: float, plot: float, by: str, largest: int, sign
             f'<rect class="file{" signed" if sign else ""}" x="{x:.1f}" y="{y:g}" width="{w:.1f}" height="{height:g}" rx="{min(3, height / 2):g}" fill="{colour}" tabindex="0" role="img" '
             f'aria-label="{escape(prefix + _file_facts(m, ", "))}"><title>{escape(prefix + _file_facts(m, chr(10)))}</title></rect>'
         )
-        if sign and w > 14 and height >= 14:  # on folded runs the circles would cover one another; the outline tells it
+        if sign and w > 14 and height >= 14:  # on folded runs the circles would cover one another
             out.append(f'<circle class="seal" cx="{x + w / 2:.1f}" cy="{y + height / 2:g}" r="8"/>')
             out.append(f'<text class="sign seal-sign" x="{x + w / 2:.1f}" y="{y + height / 2 + 4:g}" text-anchor="middle" font-weight="700">{sign}</text>')  # fmt: skip
         if m.deletes and lane.runs == 1:
@@ -151,8 +151,8 @@ def _lane_rects(lane: Lane, top: float, plot: float, by: str, largest: int, sign
     text = f"{count(lane.rows, 'row')} · {bytes_text(lane.bytes)}" + (
         f" · {lane.files} files" if lane.files > 1 else ""
     )
-    room = _RIGHT - 12
-    fitted = f' textLength="{room}" lengthAdjust="spacingAndGlyphs"' if len(text) * CHARACTER > room else ""
+    available = _RIGHT - 12
+    fitted = f' textLength="{available}" lengthAdjust="spacingAndGlyphs"' if len(text) * CHARACTER > available else ""
     out.append(f'<text x="{_LEFT + plot + 10}" y="{middle:g}" class="dim"{fitted}>{text}</text>')
     return out
 

@@ -328,6 +328,7 @@ def with_new_ids(t: DataType, next_id: Callable[[], int]) -> DataType:
     return t
 
 
+_TRIES = 3
 _NAME = re.compile(r"schema-(\d{1,18})")
 
 
@@ -380,6 +381,21 @@ class SchemaDirectory:
                 ) from None
             held = self._read[schema_id] = data, TableSchema.from_json(data, path)
         return held[1]
+
+    def get_newest(self, listed: int) -> TableSchema | None:
+        """The schema `listed`, or the newest one if another process took that away after it was listed; None if all are gone."""
+        for _ in range(_TRIES):
+            try:
+                return self.get(listed)
+            except CorruptFile:
+                if self.fs.exists(self.path(listed)):
+                    raise
+                self.forget()
+                newest = self.latest_id()
+                if newest is None:
+                    return None
+                listed = newest
+        return self.get(listed)
 
     def hold(self, schema_id: int, data: bytes) -> None:
         """Take over the content of a version that was read already."""

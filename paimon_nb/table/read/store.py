@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from paimon_nb.base.errors import (
     BranchNotFound,
-    CorruptFile,
     FixedOption,
     MissingFile,
     TableNotFound,
@@ -142,7 +141,7 @@ class TableStore:
                 first = _read_if_present(fs, marker)
         elif newest == 0 and branch_root == root and first is not None:
             schemas.hold(0, first)
-        schema = None if newest is None else _newest_schema(schemas, newest)
+        schema = None if newest is None else schemas.get_newest(newest)
         if schema is None:
             if branch != MAIN_BRANCH and SchemaDirectory(fs, root).ids():
                 raise BranchNotFound(
@@ -652,25 +651,6 @@ def _branch_root(fs: FileIO, root: str, branch: str) -> str:
 
 def _first_schema_path(root: str) -> str:
     return f"{root}/schema/schema-0"
-
-
-_TRIES = 3
-
-
-def _newest_schema(schemas: SchemaDirectory, newest: int) -> TableSchema | None:
-    """The schema `newest`, or a newer one if a statement of another process took it away meanwhile; None if all are gone."""
-    for _ in range(_TRIES):
-        try:
-            return schemas.get(newest)
-        except CorruptFile:
-            if schemas.fs.exists(schemas.path(newest)):
-                raise
-            schemas.forget()
-            found = schemas.latest_id()
-            if found is None:
-                return None
-            newest = found
-    return schemas.get(newest)
 
 
 def _read_if_present(fs: FileIO, path: str) -> bytes | None:
