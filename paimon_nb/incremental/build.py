@@ -6,7 +6,6 @@ What cannot be kept incrementally raises NotLocal with the reason: the query is 
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.incremental.group_scope import GroupScope
@@ -26,22 +25,24 @@ from paimon_nb.incremental.shared import Built, Shared
 from paimon_nb.incremental.subqueries import Subqueries
 from paimon_nb.incremental.window_scope import WindowScope
 from paimon_nb.session.query.local.answer import check_written
+from paimon_nb.session.query.local.clauses import (
+    as_read,
+    limit_number,
+    named_windows,
+    parts_of_from,
+    renamed,
+    result_column_position,
+    select_list,
+    values_columns,
+)
 from paimon_nb.session.query.local.expressions import Context, Expressions, has_aggregate, has_window
 from paimon_nb.session.query.local.grouping import group_keys
 from paimon_nb.session.query.local.not_local import NotLocal
 from paimon_nb.session.query.local.scopes import Relation, names_in_both, side_by_side
 from paimon_nb.session.query.local.scopes import Source as NamedSource
-from paimon_nb.session.query.local.translate import (
-    JOINS,
-    limit_number,
-    name_in_spark,
-    named_windows,
-    renamed,
-    row_parts,
-)
+from paimon_nb.session.query.local.translate import JOINS
 from paimon_nb.session.query.local.values import (
     BIGINT,
-    NULL,
     Value,
     cast_to_common_type,
     embedded_engine_type,
@@ -165,18 +166,11 @@ class Builder:
         return Project(Filter(grouped, condition), tuple((c.id, c) for c in columns))
 
     def _values(self, rows: Sequence[syntax.Node]) -> Built:
-        scope = Expressions(self.context(None), _no_column)
-        written = [[scope.value(e) for e in row_parts(row)] for row in rows]
-        if len({len(r) for r in written}) > 1:
-            raise NotLocal("the rows of VALUES have different lengths")
-        lines: list[list[str]] = [[] for _ in written]
+        lines: list[list[str]] = [[] for _ in rows]
         columns = []
-        for at, column in enumerate(zip(*written, strict=True)):
-            cast, t = cast_to_common_type(list(column))
-            if t == NULL or any(v.raises or not v.is_constant for v in cast):
-                raise NotLocal("VALUES that compute")
+        for at, (values, t) in enumerate(values_columns(self.context(None), rows)):
             columns.append(self.shared.column(t, f"col{at + 1}"))
-            for line, value in zip(lines, cast, strict=True):
+            for line, value in zip(lines, values, strict=True):
                 line.append(f"{value.sql} AS {columns[-1].id}")
         sql = " UNION ALL ".join(f"SELECT {', '.join(line)}" for line in lines)
         return Built(Constant(sql, tuple(columns)), tuple(c.name for c in columns))
@@ -199,7 +193,7 @@ class Builder:
             return self._grouped(node, op, rows, relation, subqueries, windows)
         if has_window(expressions):
             return self._with_windows(node, op, context, relation, windows)
-        named = self._select_list(node.items, rows, relation)
+        named = select_list(node.items, rows, relation)
         op = subqueries.joined(op)
         return self._ending(node, op, named, rows)
 
@@ -215,14 +209,7 @@ class Builder:
             else:
                 values.append(scope.condition(part))
         self.shared.checks.add(values, [])
-        op = materialized(item, values, subqueries.columns)
-        for apply in predicates:
-            op = apply(op)
-        op = subqueries.joined(op)
-        late = [v for v in values if subqueries.uses(v)]
-        if late:
-            op = Filter(op, linked(late))
-        return op
+        return _applied(item, values, predicates, subqueries)
 
     def _grouped(
         self,
@@ -238,7 +225,7 @@ class Builder:
             raise NotLocal("GROUPING SETS, ROLLUP and CUBE; write one query for each set, with UNION ALL")
         before = len(subqueries.found)
         scope = GroupScope(self.shared, rows.context, relation, keys.values, windows)
-        named = self._select_list(node.items, scope, relation)
+        named = select_list(node.items, scope, relation)
         scope.named = named
         having = None if node.having is None else scope.condition(node.having)
         if any(ids_in(sql) & subqueries.columns for sql in scope.inputs):
@@ -251,25 +238,6 @@ class Builder:
             return self._windows(node, result, named, scope, windows)
         found = self._ending(node, result, named, scope)
         return replace(found, is_one_row=not keys.values and node.having is None and not _has_limit(node))
-
-    def _select_list(
-        self, items: Sequence[syntax.Node], scope: Expressions, relation: Relation
-    ) -> list[tuple[str | None, Value]]:
-        named: list[tuple[str | None, Value]] = []
-        for item in items:
-            alias, e = (item.name, item.expression) if isinstance(item, syntax.Alias) else (None, item)
-            if alias == "":
-                raise NotLocal("several aliases")
-            if isinstance(e, syntax.Star):
-                if scope.groups is not None or alias is not None or (e.changed and not e.excluded):
-                    raise NotLocal("* with exceptions, or beside groups")
-                named += relation.star(e.qualifier, e.excluded)
-                continue
-            value = scope.value(e)
-            if value.type == NULL:
-                raise NotLocal("a column of NULL has no type; write CAST(NULL AS ...)")
-            named.append((alias or name_in_spark(e, value), value))
-        return named
 
     def _ending(
         self, node: syntax.Select, op: Operator, named: Sequence[tuple[str | None, Value]], scope: Expressions
@@ -293,8 +261,6 @@ class Builder:
     def _order_and_limit(
         self, node: syntax.Select, named: Sequence[tuple[str | None, Value]], scope: Expressions
     ) -> str:
-        from paimon_nb.session.query.local.translate import result_column_position
-
         orders = []
         for order in node.tail.order:
             position = result_column_position(without_brackets(order.expression), named, None)
@@ -319,7 +285,7 @@ class Builder:
         windows: Mapping[str, syntax.Window],
     ) -> Built:
         scope = WindowScope(context, relation.resolve, windows=windows)
-        return self._windows(node, op, self._select_list(node.items, scope, relation), scope, windows)
+        return self._windows(node, op, select_list(node.items, scope, relation), scope, windows)
 
     def _windows(
         self,
@@ -351,13 +317,7 @@ class Builder:
             if node.where is not None or node.group is not None or node.having is not None:
                 raise NotLocal("a SELECT without FROM has other clauses")
             return Item(Relation("", (), ()), [Constant("SELECT 1", ())], [])
-        chains: list[tuple[syntax.Node, list[syntax.Join]]] = [(node.source, [])]
-        for join in node.joins:  # JOIN binds stronger than a comma
-            if join.kind == ",":
-                chains.append((join.source, []))
-            else:
-                chains[-1][1].append(join)
-        items = [self._chain(source, joins) for source, joins in chains]
+        items = [self._chain(source, joins) for source, joins in parts_of_from(node.source, node.joins)]
         return cross(items, side_by_side([i.relation for i in items]))
 
     def _chain(self, source: syntax.Node, joins: Sequence[syntax.Join]) -> Item:
@@ -419,7 +379,7 @@ class Builder:
         new = [self.shared.column(c.type, n) for c, n in zip(found.operator.columns, names, strict=True)]
         op = Project(found.operator, tuple((c.id, n) for c, n in zip(found.operator.columns, new, strict=True)))
         values = [Value(c.id, c.type, n) for c, n in zip(new, names, strict=True)]
-        reads: tuple[tuple[str, Read], ...] = tuple((n, partial(_same, v)) for n, v in zip(names, values, strict=True))
+        reads: tuple[tuple[str, Read], ...] = tuple((n, as_read(v)) for n, v in zip(names, values, strict=True))
         return Item(Relation.of("", NamedSource(alias, reads)), [op], [])
 
     # -- what subqueries need
@@ -445,14 +405,22 @@ class Builder:
                 continue
             value = scope.condition(part)
             (outside if value.is_outer else own).append(value)
-        op = materialized(item, own, subqueries.columns)
-        for apply in predicates:
-            op = apply(op)
-        op = subqueries.joined(op)
-        late = [v for v in own if subqueries.uses(v)]
-        if late:
-            op = Filter(op, linked(late))
-        return op, item.relation, outside, context
+        return _applied(item, own, predicates, subqueries), item.relation, outside, context
+
+
+def _applied(
+    item: Item,
+    conditions: Sequence[Value],
+    predicates: Sequence[Callable[[Operator], Operator]],
+    subqueries: Subqueries,
+) -> Operator:
+    """FROM under the conditions of WHERE; those with columns of subqueries come after these."""
+    op = materialized(item, conditions, subqueries.columns)
+    for apply in predicates:
+        op = apply(op)
+    op = subqueries.joined(op)
+    late = [v for v in conditions if subqueries.uses(v)]
+    return Filter(op, linked(late)) if late else op
 
 
 def _has_limit(node: syntax.Select) -> bool:
@@ -467,11 +435,3 @@ def _read_column(source: Source, f: DataField) -> Callable[[], Value]:
         return Value(source.use(f.name, t).id, t, f.name)
 
     return read
-
-
-def _same(value: Value) -> Value:
-    return value
-
-
-def _no_column(column: syntax.Column) -> Value:
-    raise NotLocal(f"{column.parts[-1]} is not known")

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from paimon_nb.incremental.operators import AggregateCall, Column, Project
 from paimon_nb.incremental.window_scope import WindowScope
 from paimon_nb.session.query.local.aggregates import aggregate_sql
+from paimon_nb.session.query.local.clauses import result_column_position
 from paimon_nb.session.query.local.expressions import Context, Expressions
 from paimon_nb.session.query.local.not_local import NotLocal
 from paimon_nb.session.query.local.scopes import Relation
-from paimon_nb.session.query.local.translate import result_column_position
 from paimon_nb.session.query.local.values import BIGINT, Origin, Value
 from paimon_nb.syntax import tree as syntax
 from paimon_nb.syntax.tree import without_brackets

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from functools import partial
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.incremental.operators import Filter, Join
+from paimon_nb.session.query.local.clauses import using_columns
 from paimon_nb.session.query.local.expressions import Expressions
 from paimon_nb.session.query.local.not_local import NotLocal
-from paimon_nb.session.query.local.operators import OPERATORS, operands_of_comparison
+from paimon_nb.session.query.local.operators import operands_of_comparison
 from paimon_nb.session.query.local.scopes import Relation, joined
-from paimon_nb.session.query.local.values import Value, cast_to_common_type, is_floating
+from paimon_nb.session.query.local.values import Value, is_floating
 from paimon_nb.session.query.local.where import where_sql
 from paimon_nb.syntax import tree as syntax
 
@@ -67,7 +67,7 @@ def joined_item(
     if using:
         if condition is not None or kind in ("SEMI", "ANTI"):
             raise NotLocal("this USING")
-        values, merged = _using(both, kind, left.relation, right.relation, using)
+        values, merged = using_columns(both, kind, left.relation, right.relation, using)
     elif condition is not None:
         values = [both.condition(part) for part in syntax.conjuncts(condition)]
     _check_join_condition(values)
@@ -81,29 +81,6 @@ def joined_item(
     if kind == "RIGHT":
         return Item(relation, [join_of("LEFT", b, a, values)], [])
     return Item(relation, [join_of(kind, a, b, values)], [])
-
-
-def _using(
-    scope: Expressions, kind: str, left: Relation, right: Relation, names: Sequence[str]
-) -> tuple[list[Value], list[tuple[str, Read]]]:
-    conditions: list[Value] = []
-    merged: list[tuple[str, Read]] = []
-    for name in names:
-        column = syntax.Column(syntax.Span(0, 0), (name,))
-        a, b = left.resolve(column), right.resolve(column)
-        conditions.append(scope.apply("=", OPERATORS["="], [a, b]))
-        if kind == "FULL":
-            cast, t = cast_to_common_type([a, b])
-            value = Value(f"coalesce({cast[0].sql}, {cast[1].sql})", t, name)
-        else:
-            value = b if kind == "RIGHT" else a
-        written = next(n for n, _ in (right if kind == "RIGHT" else left).visible if n.lower() == name.lower())
-        merged.append((written, partial(_same, value)))
-    return conditions, merged
-
-
-def _same(value: Value) -> Value:
-    return value
 
 
 def _check_join_condition(conditions: Sequence[Value]) -> None:

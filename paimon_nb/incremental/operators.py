@@ -66,6 +66,13 @@ class Source:
         return "".join(f"CAST({quote_name(n)} AS {engine_type(c.type)}) AS {c.id}, " for n, c in self.used.items())
 
 
+def _key_in(items: Sequence[tuple[str, Column]], child: Operator) -> tuple[str, ...] | None:
+    """The key of an operator that passes on rows of its child; None if a column of the child's key is left out."""
+    passed = {sql: c.id for sql, c in items}
+    below = child.key
+    return tuple(passed[k] for k in below) if below is not None and all(k in passed for k in below) else None
+
+
 @dataclass(frozen=True, slots=True)
 class Project:
     """Expressions of each row. Without state."""
@@ -80,9 +87,7 @@ class Project:
 
     @property
     def key(self) -> tuple[str, ...] | None:
-        passed = {sql: c.id for sql, c in self.items}
-        below = self.child.key
-        return tuple(passed[k] for k in below) if below is not None and all(k in passed for k in below) else None
+        return _key_in(self.items, self.child)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,9 +207,7 @@ class Partitioned:
 
     @property
     def key(self) -> tuple[str, ...] | None:
-        passed = {sql: c.id for sql, c in self.items}
-        below = self.child.key
-        return tuple(passed[k] for k in below) if below is not None and all(k in passed for k in below) else None
+        return _key_in(self.items, self.child)
 
 
 @dataclass(frozen=True, slots=True)

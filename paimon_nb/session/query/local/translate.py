@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.session.query.local.clauses import (
+    as_read,
+    limit_number,
+    named_windows,
+    parts_of_from,
+    renamed,
+    result_column_position,
+    select_list,
+    using_columns,
+    values_columns,
+)
 from paimon_nb.session.query.local.expressions import Context, Expressions, has_aggregate, has_window
 from paimon_nb.session.query.local.grouping import Groups, group_keys
 from paimon_nb.session.query.local.not_local import NotLocal
@@ -14,7 +24,6 @@ from paimon_nb.session.query.local.scopes import Relation, Source, joined, names
 from paimon_nb.session.query.local.subqueries import SubqueryTranslator, correlation_of
 from paimon_nb.session.query.local.translation import NamedQuery, Output, Parts, Scan, Translation
 from paimon_nb.session.query.local.values import (
-    NULL,
     Origin,
     Value,
     cast_to_common_type,
@@ -147,19 +156,8 @@ class Translator:
         return self._rows_of_values(node.rows)
 
     def _rows_of_values(self, rows: Sequence[syntax.Node]) -> Translation:
-        scope = Expressions(self.context, _no_column)
-        written = [[scope.value(e) for e in row_parts(row)] for row in rows]
-        if len({len(r) for r in written}) > 1:
-            raise NotLocal("the rows of VALUES have different lengths")
-        columns = []
-        for column in zip(*written, strict=True):
-            cast, t = cast_to_common_type(list(column))
-            if t == NULL or any(v.raises or not v.is_constant for v in cast):
-                raise NotLocal("VALUES that compute are left to Spark")
-            columns.append((cast, t))
-        lines = [
-            ", ".join(f"{cast[i].sql} AS o{c}" for c, (cast, _) in enumerate(columns)) for i in range(len(written))
-        ]
+        columns = values_columns(self.context, rows)
+        lines = [", ".join(f"{cast[i].sql} AS o{c}" for c, (cast, _) in enumerate(columns)) for i in range(len(rows))]
         outputs = tuple(Output(f"col{c + 1}", t) for c, (_, t) in enumerate(columns))
         values = tuple(Value(f"o{c}", t) for c, (_, t) in enumerate(columns))
         return Translation(" UNION ALL ".join(f"SELECT {line}" for line in lines), outputs, True, None, (values,))
@@ -181,7 +179,7 @@ class Translator:
         )
         groups = keys.values if aggregated else None
         scope = Expressions(self.context, relation.resolve, groups=groups, windows=windows, grouping=keys.grouping)
-        named = self._select_list(node.items, scope, relation)
+        named = select_list(node.items, scope, relation)
         if node.distinct:
             named = [(name, with_positive_zero(value)) for name, value in named]
         above = _Above(named, scope, relation)
@@ -263,27 +261,6 @@ class Translator:
         self.parts.queries.append(NamedQuery(name, f"SELECT {items}, {having} AS h{body}", True))
         return f"SELECT {', '.join(f'o{i}' for i in range(count))} FROM {name} WHERE h"
 
-    def _select_list(
-        self, items: Sequence[syntax.Node], scope: Expressions, relation: Relation
-    ) -> list[tuple[str | None, Value]]:
-        named: list[tuple[str | None, Value]] = []
-        for item in items:
-            alias, e = (item.name, item.expression) if isinstance(item, syntax.Alias) else (None, item)
-            if alias == "":
-                raise NotLocal("several aliases are left to Spark")
-            if isinstance(e, syntax.Star):
-                if scope.groups is not None or alias is not None:
-                    raise NotLocal("* beside groups is left to Spark")
-                if e.changed and not e.excluded:
-                    raise NotLocal("* with exceptions is left to Spark")
-                named += relation.star(e.qualifier, e.excluded)
-                continue
-            value = scope.value(e)
-            if value.type == NULL:
-                raise NotLocal("a column of NULL is left to Spark")
-            named.append((alias or name_in_spark(e, value), value))
-        return named
-
     def _orders(
         self,
         node: syntax.Select,
@@ -350,14 +327,10 @@ class Translator:
             if node.where is not None or node.group is not None or node.having is not None:
                 raise NotLocal("a SELECT without FROM has other clauses")
             return Relation("", (), ())
-        chains: list[tuple[syntax.Node, list[syntax.Join]]] = [(node.source, [])]
-        for join in node.joins:  # JOIN binds stronger than a comma
-            if join.kind == ",":
-                chains.append((join.source, []))
-            else:
-                chains[-1][1].append(join)
         leaves_out_rows = bool(node.joins) or node.where is not None
-        return side_by_side([self._chain(source, joins, leaves_out_rows) for source, joins in chains])
+        return side_by_side(
+            [self._chain(source, joins, leaves_out_rows) for source, joins in parts_of_from(node.source, node.joins)]
+        )
 
     def _chain(self, source: syntax.Node, joins: Sequence[syntax.Join], leaves_out_rows: bool) -> Relation:
         found = self._relation(source, leaves_out_rows=leaves_out_rows)
@@ -380,7 +353,7 @@ class Translator:
         if using:
             if join.condition is not None or kind in ("SEMI", "ANTI"):
                 raise NotLocal("this USING is left to Spark")
-            condition, merged = self._using(both, kind, left, right, using)
+            condition, merged = using_columns(both, kind, left, right, using)
         else:
             assert join.condition is not None
             condition = [both.condition(part) for part in syntax.conjuncts(join.condition)]
@@ -389,27 +362,6 @@ class Translator:
         text = " AND ".join(v.sql for v in condition)
         sql = f"{left.sql} {kind} JOIN {right.sql} ON {text}"
         return joined(left, right, sql, merged, only_left=kind in ("SEMI", "ANTI"), is_full=kind == "FULL")
-
-    def _using(
-        self, scope: Expressions, kind: str, left: Relation, right: Relation, names: Sequence[str]
-    ) -> tuple[list[Value], list[tuple[str, Read]]]:
-        """The conditions of USING, and the columns that it merges."""
-        from paimon_nb.session.query.local.operators import OPERATORS
-
-        conditions: list[Value] = []
-        merged: list[tuple[str, Read]] = []
-        for name in names:
-            column = syntax.Column(syntax.Span(0, 0), (name,))
-            a, b = left.resolve(column), right.resolve(column)
-            conditions.append(scope.apply("=", OPERATORS["="], [a, b]))
-            if kind == "FULL":
-                cast, t = cast_to_common_type([a, b])
-                value = Value(f"coalesce({cast[0].sql}, {cast[1].sql})", t, name)
-            else:
-                value = b if kind == "RIGHT" else a
-            written = next(n for n, _ in (right if kind == "RIGHT" else left).visible if n.lower() == name.lower())
-            merged.append((written, partial(_same, value)))
-        return conditions, merged
 
     def _check_join_condition(self, conditions: Sequence[Value]) -> None:
         if any(v.raises for v in conditions):
@@ -485,7 +437,7 @@ class Translator:
             )
             for i, (n, o) in enumerate(zip(names, found.outputs, strict=True))
         ]
-        source = Source(alias, tuple((n, partial(_same, v)) for n, v in zip(names, values, strict=True)))
+        source = Source(alias, tuple((n, as_read(v)) for n, v in zip(names, values, strict=True)))
         text = f"{named} AS {name}" if named else f"({found.sql}) AS {name}"
         return Relation.of(text, source, raises=found.raises)
 
@@ -516,38 +468,6 @@ class _Above(Expressions):
         return super().value(e)
 
 
-def _same(value: Value) -> Value:
-    return value
-
-
-def _no_column(column: syntax.Column) -> Value:
-    raise NotLocal(f"{column.parts[-1]} is not known")
-
-
-def row_parts(row: syntax.Node) -> tuple[syntax.Node, ...]:
-    if isinstance(row, syntax.Composite) and row.kind == "row":
-        return row.parts
-    return (without_brackets(row),)
-
-
-def renamed(names: Sequence[str | None], by: Sequence[str]) -> list[str]:
-    """The names of a source's columns, with those of `AS t (a, b)`."""
-    if by and len(by) != len(names):
-        raise NotLocal("a source has another number of columns than names")
-    found = [n for n in by or names if n is not None]
-    if len(found) < len(names):
-        raise NotLocal("a column of a subquery has no alias")
-    return found
-
-
-def named_windows(node: syntax.Select) -> dict[str, syntax.Window]:
-    """The windows of the WINDOW clause by lower-case name. Raises NotLocal for other clauses after a query."""
-    found = {w.name.lower(): w.window for w in node.tail.other if isinstance(w, syntax.NamedWindow)}
-    if node.tail.has_other and len(found) < len(node.tail.other):
-        raise NotLocal("a clause after the query is left to Spark")
-    return found
-
-
 def _comparisons(value: Value) -> list[Value]:
     """The comparisons of a condition with AND, OR and NOT."""
     if value.origin is None:
@@ -555,16 +475,6 @@ def _comparisons(value: Value) -> list[Value]:
     if value.origin.operator in ("AND", "OR", "NOT"):
         return [c for o in value.origin.operands for c in _comparisons(o)]
     return [value] if value.origin.operator in ("=", "<=>") else []
-
-
-def name_in_spark(e: syntax.Node, value: Value) -> str | None:
-    """Spark's name of an item without an alias: a column keeps its name under one CAST."""
-    e = without_brackets(e)
-    if isinstance(e, syntax.Cast) and e.form == "CAST" and value.name is not None:
-        operand = without_brackets(e.operand)
-        if isinstance(operand, syntax.Column):
-            return operand.parts[-1]
-    return value.name
 
 
 def _scan_column_reader(scan: Scan, f: DataField) -> Read:
@@ -580,50 +490,11 @@ def _scan_column_reader(scan: Scan, f: DataField) -> Read:
     return read_scan_column
 
 
-def _refuse_signed_number(e: syntax.Node) -> None:
-    """Spark takes `-3` in GROUP BY and ORDER BY for a position, and refuses it."""
-    if isinstance(e, syntax.Unary) and isinstance(without_brackets(e.operand), syntax.Literal):
-        raise NotLocal("a signed number as a position is left to Spark")
-
-
-def result_column_position(
-    e: syntax.Node, named: Sequence[tuple[str | None, Value]], relation: Relation | None
-) -> int | None:
-    """The column of the result that an expression of ORDER BY or HAVING names; None: it is another expression."""
-    if isinstance(e, syntax.Literal) and e.kind == "number" and e.text.isdecimal():
-        position = int(e.text) - 1
-        if not 0 <= position < len(named):
-            raise NotLocal("ORDER BY has no such position")
-        return position
-    _refuse_signed_number(e)
-    if not isinstance(e, syntax.Column) or len(e.parts) > 1:
-        return None
-    found = [i for i, (name, _) in enumerate(named) if (name or "").lower() == e.parts[0].lower()]
-    if not found:
-        return None
-    values = {named[i][1].sql for i in found}
-    if len(values) > 1:
-        raise NotLocal(f"{e.parts[0]} is ambiguous")
-    columns = [] if relation is None else relation.matches(e)
-    if columns and any(read().sql not in values for read in columns) and not is_floating(named[found[0]][1].type):
-        raise NotLocal(f"{e.parts[0]} is a column and an alias")
-    return found[0]
-
-
 def _is_output(e: syntax.Node, value: Value, named: Sequence[tuple[str | None, Value]]) -> bool:
     """Whether a column, with its qualifier, is a column of the result that has kept its name."""
     return isinstance(e, syntax.Column) and any(
         v.sql == value.sql and (name or "").lower() == e.parts[-1].lower() for name, v in named
     )
-
-
-def limit_number(node: syntax.Node | None) -> int | None:
-    """The number of LIMIT or OFFSET."""
-    if node is None:
-        return None
-    if not (isinstance(node, syntax.Literal) and node.kind == "number" and node.text.isdecimal()):
-        raise NotLocal("LIMIT is not a number")
-    return int(node.text)
 
 
 def _order_by_and_limit(orders: Sequence[str], tail: syntax.QueryTail) -> str:
