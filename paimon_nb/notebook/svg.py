@@ -26,6 +26,8 @@ WIDTH = 860
 NARROWEST, WIDEST = 680, 1600
 """A panel's pictures are as wide as the page, within these bounds: the size of a text does not change with the width."""
 _LEFT, _RIGHT = 74, 190
+_DIGIT = 6
+"""Width of digits, spaces and units at 12 px, about. A text is never stretched."""
 _LANE, _GAP = 20, 7
 CHARACTER = 7
 """The mean width of a character at 12 px."""
@@ -152,7 +154,7 @@ def _lane_rects(lane: Lane, top: float, plot: float, by: str, largest: int, sign
         f" · {lane.files} files" if lane.files > 1 else ""
     )
     available = _RIGHT - 12
-    fitted = f' textLength="{available}" lengthAdjust="spacingAndGlyphs"' if len(text) * CHARACTER > available else ""
+    fitted = f' textLength="{available}" lengthAdjust="spacingAndGlyphs"' if len(text) * _DIGIT > available else ""
     out.append(f'<text x="{_LEFT + plot + 10}" y="{middle:g}" class="dim"{fitted}>{text}</text>')
     return out
 
