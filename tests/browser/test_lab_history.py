@@ -159,7 +159,7 @@ def test_a_click_goes_on_while_its_button_is_drawn_anew(shown: Notebook) -> None
     button.hover()
     shown.page.mouse.down()
     assert shown.execute("Out[5].create_tag('while-down')") == "ok"
-    shown.page.wait_for_timeout(300)  # the new state reaches the page
+    shown.page.wait_for_timeout(1500)  # the new state reaches the page; nobody lets go in time for it
     shown.page.mouse.up()
     expect(output.get_by_role("alertdialog")).to_be_visible()
     expect(body).to_contain_text("while-down")

@@ -55,14 +55,10 @@ function field(host, label, value, onChange, attributes) {
 }
 
 // Rebuilding a focused control loses the focus: give it back to the same control. Rebuilding a pressed one would lose
-// the click: while a pointer is down in the host, the drawing waits for its click, at most a second.
+// the click: while a pointer is down in the host, the drawing waits for its click.
 function keepingFocus(host, draw) {
   const press = presses.get(host) || watchPresses(host);
-  if (press.down) {
-    if (!press.waiting) setTimeout(press.release, 1000);
-    press.waiting = draw;
-    return;
-  }
+  if (press.down) { press.waiting = draw; return; }
   const held = host.contains(document.activeElement) ? document.activeElement.dataset.keep : null;
   draw();
   if (held) { const again = host.querySelector(`[data-keep="${CSS.escape(held)}"]`); again && again.focus(); }
@@ -80,10 +76,15 @@ function watchPresses(host) {
   };
   host.addEventListener("pointerdown", () => {
     press.down = true;
-    const ends = ["pointerup", "pointercancel"];
+    // A button that was let go where no event tells it (in a dialog of the system) is up at the next move.
+    const ends = ["pointerup", "pointercancel", "pointermove"];
     // The click comes before the timer. It may be of another element, or not come at all.
-    const ended = () => { for (const end of ends) removeEventListener(end, ended); setTimeout(press.release); };
-    for (const end of ends) addEventListener(end, ended);
+    const ended = (event) => {
+      if (event.type === "pointermove" && event.buttons) return;
+      for (const end of ends) removeEventListener(end, ended, true);
+      setTimeout(press.release);
+    };
+    for (const end of ends) addEventListener(end, ended, true);
   }, true);
   // What a click draws is drawn at once.
   host.addEventListener("click", () => { press.down = false; }, true);
