@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -42,8 +41,11 @@ def __getattr__(name: str) -> Any:
     if name in _LAZY:
         # First, as its import of NumPy takes 14 ms longer below nested imports: CPython 3.11 maps stack memory for hundreds of calls there.
         import_module("pyarrow")
-        if name == "connect" and "IPython" in sys.modules:
-            import_module("paimon_nb.notebook.python_cells").install()
+        if name != "Predicate":
+            python_cells = import_module("paimon_nb.notebook.python_cells")
+            python_cells.show_tables()
+            if name in ("connect", "Workbench"):
+                python_cells.show_results()
         return getattr(import_module(_LAZY[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

@@ -16,7 +16,7 @@ def load(ipython: Any) -> None:
     from paimon_nb.notebook.magics.active import current
     from paimon_nb.notebook.magics.grids import show_grid, show_result
     from paimon_nb.notebook.magics.paimon import PaimonMagics
-    from paimon_nb.notebook.views import install_views
+    from paimon_nb.notebook.python_cells import show_results, show_tables
     from paimon_nb.session import Result
 
     # pyspark 4.1 logs a stack of several kB for each SQL error before it raises.
@@ -24,7 +24,8 @@ def load(ipython: Any) -> None:
     ipython.register_magics(PaimonMagics(shell=ipython))
     if paimon_matcher not in ipython.Completer.custom_matchers:
         ipython.Completer.custom_matchers.append(paimon_matcher)
-    install_views()
+    show_tables()
+    show_results()
     if current.shell is None:
         ipython.events.register("pre_run_cell", current.python_cells.before)
         ipython.events.register("post_run_cell", current.python_cells.after)

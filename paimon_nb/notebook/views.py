@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.notebook.format_tables import check_panel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def lsm_view(
@@ -51,13 +54,8 @@ def compared_view(table: Any, before: int | str | None = None, after: int | str 
     return CompareView(check_panel(table, "compare"), before, after)
 
 
-def install_views() -> None:
-    """Register the panels on `Table`, which cannot import this package."""
-    from paimon_nb.table.tables.table import Table
-
-    Table.views.update(
-        {
-            "lsm": lsm_view, "timeline": timeline_view, "explore": explore_view, "compaction": compaction_view,
-            "funnel": funnel_view, "compared": compared_view,
-        }
-    )  # fmt: skip
+VIEWS: dict[str, Callable[..., Any]] = {
+    "lsm": lsm_view, "timeline": timeline_view, "explore": explore_view, "compaction": compaction_view,
+    "funnel": funnel_view, "compared": compared_view,
+}  # fmt: skip
+"""By the name of the method of `t.show`."""

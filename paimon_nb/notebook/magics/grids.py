@@ -9,7 +9,7 @@ from IPython.core.getipython import get_ipython
 from paimon_nb.notebook.magics.active import current
 from paimon_nb.notebook.magics.streams import cell_id
 from paimon_nb.notebook.progress import has_front_end
-from paimon_nb.notebook.python_cells import cell_output
+from paimon_nb.notebook.python_cells import ROWS_AHEAD, cell_output
 from paimon_nb.notebook.svg import count
 from paimon_nb.table.tables.inspect.formatting import bytes_text
 
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from paimon_nb.notebook.widgets.grid import Grid
     from paimon_nb.session import Result
     from paimon_nb.table.read.plan.snapshot_scan import ScanPlan
-
-ROWS_AHEAD = 1000
-"""Rows that a grid has before it reads all of them."""
 
 
 def show_grid(rows: Rows) -> Grid | None:

@@ -20,11 +20,11 @@ from paimon_nb.notebook.display import MAX_ROWS, Rows
 from paimon_nb.notebook.format_tables import check_panel
 from paimon_nb.notebook.magics.active import current, workbench
 from paimon_nb.notebook.magics.arguments import Arguments, need_table, split_arguments
-from paimon_nb.notebook.magics.grids import ROWS_AHEAD, read_facts
+from paimon_nb.notebook.magics.grids import read_facts
 from paimon_nb.notebook.magics.inspect_commands import InspectCommands
 from paimon_nb.notebook.magics.streams import register_live_table, stop_previous_stream, stop_streams_started_since
 from paimon_nb.notebook.progress import RunState, has_front_end, run_line, run_with_progress, statement_label
-from paimon_nb.notebook.python_cells import ROWS
+from paimon_nb.notebook.python_cells import ROWS, ROWS_AHEAD
 from paimon_nb.notebook.snippets import query_text, with_snippets
 from paimon_nb.notebook.undo import now_ms
 from paimon_nb.plugins import PANELS

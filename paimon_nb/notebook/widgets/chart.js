@@ -80,7 +80,7 @@ function chartPanel(host, model, columns, { send, code }) {
     }
     if (best !== at) show(best);
   });
-  plot.addEventListener("pointerleave", () => { if (document.activeElement !== plot) show(null); });
+  plot.addEventListener("pointerleave", () => { if (focused(plot) !== plot) show(null); });
   plot.addEventListener("keydown", (event) => {
     if (!marks.length) return;
     const series = marks.filter((m) => !at || m.series === at.series), i = series.indexOf(at);

@@ -393,7 +393,7 @@ export default {
       load.style.display = now.complete || now.busy ? "none" : "";
       cancel.style.display = now.busy.startsWith("Reading") ? "" : "none";
       graph.classList.toggle("stale", Boolean(now.busy));
-      if (document.activeElement !== search) search.value = now.search;
+      if (focused(search) !== search) search.value = now.search;
       chips.replaceChildren();
       now.filters.forEach((text, i) => button(chips, `${text} ✕`, () => send({ unfilter: i }), { class: "chip", "aria-label": `remove filter ${text}`, title: text }));
       if (now.filters.length + Boolean(now.search) > 1) button(chips, "Clear all", () => send({ unfilter: null }));

@@ -20,7 +20,7 @@ function popup(host, at, role, label, onClose) {
     box.style.top = `${up ? frame.top + anchor.top - box.offsetHeight - 2 : frame.top + anchor.bottom + 2}px`;
   };
   const moved = (event) => {
-    if (box.contains(event.target)) return;
+    if (isIn(box, event)) return;
     const frame = host.getBoundingClientRect();
     if (frame.bottom < 0 || frame.top > window.innerHeight) close(false); else place();
   };
@@ -33,7 +33,7 @@ function popup(host, at, role, label, onClose) {
     box.remove();
     onClose(back);
   };
-  const outside = (event) => { if (!box.contains(event.target)) close(false); };
+  const outside = (event) => { if (!isIn(box, event)) close(false); };
   document.addEventListener("pointerdown", outside, true);
   document.addEventListener("scroll", moved, true);
   box.addEventListener("dg-close", () => close(false));
@@ -42,7 +42,7 @@ function popup(host, at, role, label, onClose) {
     if (event.key === "Escape") { event.preventDefault(); close(); }
     if (role !== "menu" || !["ArrowDown", "ArrowUp", "Home", "End"].includes(event.key)) return;
     event.preventDefault();
-    const items = [...box.querySelectorAll("[role=menuitem]")], now = items.indexOf(document.activeElement);
+    const items = [...box.querySelectorAll("[role=menuitem]")], now = items.indexOf(focused(box));
     const next = { ArrowDown: now + 1, ArrowUp: now - 1 + items.length, Home: 0, End: items.length - 1 }[event.key];
     items[next % items.length].focus();
   });

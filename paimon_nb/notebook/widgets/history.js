@@ -37,7 +37,7 @@ function historyTable(host, model, select) {
   const confirm = () => {
     const preview = model.get("table").rollback, key = preview && `${preview.target}/${preview.latest}`;
     if (key === confirming) return;
-    const held = ask.contains(document.activeElement);
+    const held = ask.contains(focused(ask));
     confirming = key;
     ask.replaceChildren();
     if (!preview) { if (held) bar.querySelector("[data-keep=read]")?.focus(); return; }

@@ -59,7 +59,7 @@ function field(host, label, value, onChange, attributes) {
 function keepingFocus(host, draw) {
   const press = presses.get(host) || watchPresses(host);
   if (press.down) { press.waiting = draw; return; }
-  const held = host.contains(document.activeElement) ? document.activeElement.dataset.keep : null;
+  const held = host.contains(focused(host)) ? focused(host).dataset.keep : null;
   draw();
   if (held) { const again = host.querySelector(`[data-keep="${CSS.escape(held)}"]`); again && again.focus(); }
 }

@@ -24,6 +24,10 @@ function onWidth(host, draw) {
   return () => watch.disconnect();
 }
 
+// marimo draws widgets in a shadow root: seen from the document, its host has the focus and is the target of events.
+const focused = (node) => node.getRootNode().activeElement;
+const isIn = (node, event) => event.composedPath().includes(node);
+
 const CONTROLS = "form, .bar, .dg-bar, .dg-foot, .controls";
 const HINT = "Hover over a file, or press Tab, for details";
 

@@ -10,7 +10,7 @@ export default {
     const message = html(host, "div", { class: "facts", role: "status" });
     const draw = () => {
       const view = model.get("view"), shown = view.details || {};
-      const held = graph.contains(document.activeElement) ? document.activeElement.getAttribute("data-node") : null;
+      const held = graph.contains(focused(graph)) ? focused(graph).getAttribute("data-node") : null;
       svgInto(graph, view.svg);
       for (const part of graph.querySelectorAll("[data-node]")) {
         const open = () => model.send({ select: part.getAttribute("data-node") });

@@ -4,7 +4,7 @@ const HEAT = "#E69F00";
 
 // A cell for each bucket, darker with more sorted runs; partitions are set apart.
 function drawHeat(host, heat, selected, onOpen) {
-  const held = host.contains(document.activeElement);
+  const held = host.contains(focused(host));
   host.replaceChildren();
   host.style.display = heat.buckets > 1 ? "" : "none";
   if (heat.buckets <= 1) return;

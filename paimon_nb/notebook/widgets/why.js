@@ -36,7 +36,7 @@ export default {
     const origin = html(host, "div"), sql = html(host, "div", { class: "more" });
     const draw = () => {
       const view = model.get("view"), at = model.get("step");
-      for (const [k, i] of Object.entries(inputs)) if (document.activeElement !== i) i.value = view.key[k];
+      for (const [k, i] of Object.entries(inputs)) if (focused(i) !== i) i.value = view.key[k];
       showMessage(wrong, view.error);
       lead.textContent = view.error ? "" : view.lead;
       next.replaceChildren();

@@ -81,7 +81,7 @@ const plotOf = (svg) => svg.viewBox.baseVal.width - LEFT - RIGHT;
 
 // Redrawing loses the focus of a file: give it to the same file, or to the first one.
 function redrawn(drawing, draw) {
-  const held = drawing.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
+  const held = drawing.contains(focused(drawing)) ? focused(drawing).getAttribute("aria-label") : null;
   draw();
   if (held === null) return;
   const files = [...drawing.querySelectorAll(".file")], again = files.find((f) => f.getAttribute("aria-label") === held) || files[0];

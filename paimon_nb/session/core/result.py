@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import pandas as pd
     import pyarrow as pa
@@ -57,6 +57,8 @@ class Result:
     query: tuple[str | None, Span | None] = (None, None)
     """The text that gave the rows and the query's part of it: where an error is that shows only when the rows are read."""
     _frame: DataFrame | None = None
+    views: ClassVar[Mapping[str, Callable[[Result], Any]]] = {}
+    """How a result is shown: text, html, grid, widget. The package that shows is above this one; `paimon_nb.connect` sets it."""
 
     @property
     def frame(self) -> DataFrame | None:
@@ -108,6 +110,33 @@ class Result:
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def grid(self) -> Any:
+        """The rows as a grid with sorting, filters, charts and copies, for Jupyter and marimo. It reads 1,000 rows at once, the others on request.
+
+        Returns:
+            A widget (anywidget).
+
+        Raises:
+            UnsupportedOperation: a stream has no grid.
+
+        Examples:
+            >>> wb.run("SELECT id, state FROM orders").grid().visible.num_rows
+            2
+        """
+        return self.views["grid"](self)
+
+    def __str__(self) -> str:
+        """The first rows as a table of plain text, for `print`."""
+        return self.views["text"](self) if self.views else repr(self)
+
+    def _repr_html_(self) -> str | None:
+        """The first rows as a table, for programs that show HTML."""
+        return self.views["html"](self) if self.views else None
+
+    def _display_(self) -> Any:
+        """What marimo shows: a grid of a query's rows."""
+        return self.views["widget"](self) if self.views else repr(self)
 
     def __repr__(self) -> str:
         if self.kind == "summary" and self.arrow is not None and self.arrow.column_names == ["result"]:

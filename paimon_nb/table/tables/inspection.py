@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class InspectableTable(ReadableTable):
     """A table whose state can be explained and shown."""
 
-    views: ClassVar[dict[str, Callable[..., Any]]] = {}
-    """`lsm`, `timeline`, `explore` ...: installed by the notebook extension."""
+    open_view: ClassVar[Callable[..., Any] | None] = None
+    """Opens a panel by its name. The package of the panels is above this one; `import paimon_nb` sets it."""
 
     @property
     def inspect(self) -> TableInspect:
@@ -116,10 +116,9 @@ class InspectableTable(ReadableTable):
         return self.show.compared(before, after)
 
     def _open_panel(self, name: str, **kwargs: Any) -> Any:
-        view = self.views.get(name)
-        if view is None:
-            raise UnsupportedOperation(f"{name}() needs the notebook extension", hint="run %load_ext paimon_nb")  # fmt: skip
-        return view(self, **kwargs)
+        if self.open_view is None:
+            raise UnsupportedOperation(f"{name}(): the panels are not loaded", hint="open the table with paimon_nb.connect() or paimon_nb.open_table()")  # fmt: skip
+        return self.open_view(self, name, **kwargs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +207,7 @@ class TableInspect:
 
 @dataclass(frozen=True, slots=True)
 class TableShow:
-    """The panels of a table. They need the notebook extension (`%load_ext paimon_nb`)."""
+    """The panels of a table: live in Jupyter and marimo, as HTML and text elsewhere; `.save("page.html")` writes one as a page."""
 
     table: InspectableTable
     """The table."""
@@ -233,7 +232,7 @@ class TableShow:
             A widget.
 
         Raises:
-            UnsupportedOperation: the notebook extension is not loaded (`%load_ext paimon_nb`).
+            UnsupportedOperation: a format table, which has no snapshots.
             UnknownName: the bucket does not exist.
         """
         return self.table._open_panel("lsm", partition=partition, bucket=bucket, by=by, snapshot=snapshot)
@@ -248,7 +247,7 @@ class TableShow:
             A widget.
 
         Raises:
-            UnsupportedOperation: the notebook extension is not loaded (`%load_ext paimon_nb`).
+            UnsupportedOperation: a format table, which has no snapshots.
         """
         return self.table._open_panel("timeline", snapshot=snapshot)
 
@@ -262,7 +261,7 @@ class TableShow:
             A widget.
 
         Raises:
-            UnsupportedOperation: the notebook extension is not loaded (`%load_ext paimon_nb`).
+            UnsupportedOperation: a format table, which has no snapshots.
         """
         return self.table._open_panel("explore", at=at)
 
@@ -277,7 +276,7 @@ class TableShow:
             A widget.
 
         Raises:
-            UnsupportedOperation: the notebook extension is not loaded (`%load_ext paimon_nb`).
+            UnsupportedOperation: a format table, which has no snapshots.
         """
         return self.table._open_panel("compaction", options=options, watch=watch)
 
@@ -291,7 +290,7 @@ class TableShow:
             A widget.
 
         Raises:
-            UnsupportedOperation: the notebook extension is not loaded (`%load_ext paimon_nb`).
+            UnsupportedOperation: a format table, which has no snapshots.
             SqlSyntaxError: the condition cannot be parsed.
         """
         return self.table._open_panel("funnel", where=where)
@@ -307,6 +306,6 @@ class TableShow:
             A widget.
 
         Raises:
-            UnsupportedOperation: the notebook extension is not loaded (`%load_ext paimon_nb`).
+            UnsupportedOperation: a format table, which has no snapshots.
         """
         return self.table._open_panel("compared", before=before, after=after)
