@@ -101,6 +101,7 @@ ANSWERS = {
     "SELECT o.id, c.name FROM orders o JOIN customers c ON o.customer > c.name ORDER BY id": [(2, "ann")],
     "SELECT id, row_number() OVER (PARTITION BY customer ORDER BY id DESC) AS r, sum(id) OVER (ORDER BY id) AS s FROM orders ORDER BY id": [
         (1, 2, 1), (2, 1, 3), (3, 1, 6), (4, 1, 10)],
+    "SELECT id, row_number() OVER (ORDER BY 10 / id) AS r FROM orders ORDER BY id": [(1, 4), (2, 3), (3, 2), (4, 1)],
     "WITH r (c, n) AS (SELECT customer, count(*) FROM orders GROUP BY 1) SELECT c FROM r WHERE n = (SELECT max(n) FROM r)": [("ann",)],
     "SELECT name, v FROM customers JOIN (VALUES ('ann', 1), ('cid', 2)) AS t (name, v) USING (name) ORDER BY v": [("ann", 1), ("cid", 2)],
     "SELECT id FROM orders WHERE day >= '2024-01-01' AND day < DATE '2024-01-31' + INTERVAL '1' DAY ORDER BY 1": [(1,)],
