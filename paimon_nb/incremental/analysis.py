@@ -9,8 +9,8 @@ from paimon_nb.incremental.build import Builder
 from paimon_nb.incremental.inputs import open_input
 from paimon_nb.incremental.operators import Source
 from paimon_nb.incremental.shared import Built, Shared
+from paimon_nb.incremental.written import written_tree
 from paimon_nb.session.query.local import engine
-from paimon_nb.session.query.local.answer import check_written
 from paimon_nb.session.query.local.not_local import NotLocal
 from paimon_nb.session.query.local.views import find_query_of_view
 from paimon_nb.sql import parse
@@ -34,7 +34,7 @@ def build(session: Session, query: Query, text: str, parameters: Mapping[str, An
     """The operators of a query. Raises NotLocal: it is computed again at each refresh; the message says why."""
     engine.check_installed()
     shared = Shared(session, parameters)
-    return Builder(shared, query, text).tree(check_written(session, query, text)), shared
+    return Builder(shared, query, text).tree(written_tree(session, query, text)), shared
 
 
 def sources_of(session: Session, query: Query) -> tuple[list[Source], str]:

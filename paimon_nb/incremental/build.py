@@ -23,8 +23,9 @@ from paimon_nb.incremental.operators import (
 )
 from paimon_nb.incremental.shared import Built, Shared
 from paimon_nb.incremental.subqueries import Subqueries
+from paimon_nb.incremental.time_windows import group_windows, window_table, with_group_window
 from paimon_nb.incremental.window_scope import WindowScope
-from paimon_nb.session.query.local.answer import check_written
+from paimon_nb.incremental.written import written_tree
 from paimon_nb.session.query.local.clauses import (
     as_read,
     limit_number,
@@ -36,7 +37,7 @@ from paimon_nb.session.query.local.clauses import (
     values_columns,
 )
 from paimon_nb.session.query.local.expressions import Context, Expressions, has_aggregate, has_window
-from paimon_nb.session.query.local.grouping import group_keys
+from paimon_nb.session.query.local.grouping import Groups, group_keys
 from paimon_nb.session.query.local.not_local import NotLocal
 from paimon_nb.session.query.local.scopes import Relation, names_in_both, side_by_side
 from paimon_nb.session.query.local.scopes import Source as NamedSource
@@ -186,6 +187,10 @@ class Builder:
         context = self.context(subqueries)
         op = self._filtered(node, item, context, subqueries)
         relation = item.relation
+        if found := group_windows(node):
+            if len(found) > 1:
+                raise NotLocal("several windows in GROUP BY")
+            node, op, relation = with_group_window(self.shared, context, node, found[0], op, relation)
         rows = Expressions(context, relation.resolve)
         expressions = [i.expression if isinstance(i, syntax.Alias) else i for i in node.items]
         aggregated = node.group is not None or node.having is not None or any(map(has_aggregate, expressions))
@@ -194,6 +199,7 @@ class Builder:
         if has_window(expressions):
             return self._with_windows(node, op, context, relation, windows)
         named = select_list(node.items, rows, relation)
+        self.shared.checks.add([], [v for _, v in named])
         op = subqueries.joined(op)
         return self._ending(node, op, named, rows)
 
@@ -221,11 +227,14 @@ class Builder:
         windows: Mapping[str, syntax.Window],
     ) -> Built:
         keys = group_keys(node, rows, relation)
-        if keys.grouping is not None:
-            raise NotLocal("GROUPING SETS, ROLLUP and CUBE; write one query for each set, with UNION ALL")
+        if keys.grouping == ():
+            if len(keys.sets) > 1:
+                raise NotLocal("several sets without keys in GROUP BY")
+            keys = Groups({}, "")
         before = len(subqueries.found)
-        scope = GroupScope(self.shared, rows.context, relation, keys.values, windows)
+        scope = GroupScope(self.shared, rows.context, relation, keys, windows)
         named = select_list(node.items, scope, relation)
+        self.shared.checks.add([], [v for _, v in named])
         scope.named = named
         having = None if node.having is None else scope.condition(node.having)
         if any(ids_in(sql) & subqueries.columns for sql in scope.inputs):
@@ -351,6 +360,12 @@ class Builder:
                 return self.derived(self.tree(node.query), node.columns, node.alias or "")
             case syntax.FunctionTable(form="VALUES"):
                 return self.derived(self._values(node.parts), node.columns, node.alias or "")
+            case syntax.WindowTable():
+                item = self._relation(node.table)
+                rows, context = materialized(item, []), self.context(None)
+                words = self._words(node.table.span.stop, node.span.stop)
+                op, relation = window_table(self.shared, context, node, words, rows, item.relation)
+                return Item(relation, [op], [])
             case syntax.NestedJoin():
                 if any(j.kind == "," for j in node.joins):
                     raise NotLocal("commas in brackets")
@@ -360,9 +375,9 @@ class Builder:
     def _table(self, node: syntax.Table, ref: TableRef) -> Item:
         view = find_query_of_view(self.shared.session, ref)
         if view is not None:
-            check_written(self.shared.session, view.query, view.text)
+            tree = written_tree(self.shared.session, view.query, view.text)
             with view.names():
-                found = Builder(self.shared, view.query, view.text).tree(view.tree)
+                found = Builder(self.shared, view.query, view.text).tree(tree)
             return self.derived(found, node.columns or view.columns, node.qualifier)
         table = open_input(self.shared.session, ref)
         source = Source(ref, table, self.shared.new_name("t"), {}, len(self.shared.sources))
@@ -405,6 +420,7 @@ class Builder:
                 continue
             value = scope.condition(part)
             (outside if value.is_outer else own).append(value)
+        self.shared.checks.add([*own, *outside], [])
         return _applied(item, own, predicates, subqueries), item.relation, outside, context
 
 

@@ -9,14 +9,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paimon_nb.format.types import Decimal
+from paimon_nb.incremental.arrival_calls import first_of_equal
+from paimon_nb.incremental.arrivals import arrived_rows
 from paimon_nb.incremental.engine import KEY_TEXT, Relation
-from paimon_nb.incremental.operators import WEIGHT
+from paimon_nb.incremental.list_types import engine_type
+from paimon_nb.incremental.operators import ARRIVAL, WEIGHT
 from paimon_nb.incremental.row_states import RowState
 from paimon_nb.incremental.row_text import row_text
 from paimon_nb.incremental.shapes import ROWS_OF_GROUP, accumulators, count_of, sum_of
 from paimon_nb.incremental.state import KEY, StateLost
 from paimon_nb.session.query.local.decimals import from_unscaled, half_up, unscaled_decimal_sql
-from paimon_nb.session.query.local.values import Value, engine_type, is_integer, quote_name
+from paimon_nb.session.query.local.values import Value, is_integer, quote_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,10 +47,10 @@ class _Groups:
     def change(self) -> Relation:
         change = self.evaluation.change(self.op.child)
         begins = self.is_global and self.evaluation.is_first
+        if self.op.rows_needed and not self.op.by_arrival:
+            change = self.engine.consolidated(change, self.op.child.columns)
         if not change.count and not begins:
             return self.engine.table(f"SELECT {self._results('1')} FROM {self._old([]).name} WHERE FALSE")
-        if self.op.rows_needed:
-            change = self.engine.consolidated(change, self.op.child.columns)
         sums = self.engine.table(self._sums(change))
         keys = [k for (k,) in self.engine.values(f"SELECT {KEY_TEXT} FROM {sums.name}")] if self.state.at else []
         old = self._old(keys)
@@ -109,17 +112,20 @@ class _Groups:
             for call in self.op.calls:
                 if not call.is_linear:
                     found = f"v.{call.result.id}"
-                    found = f"coalesce({found}, 0)" if call.function == "COUNT" else found
+                    found = f"coalesce({found}, {call.of_no_rows})" if call.of_no_rows else found
                     items.append(f"{found} AS {call.result.id}")
         return self.engine.table(f"SELECT {', '.join(items)} FROM {joins}")
 
     def _values_of_groups(self, change: Relation, old: Relation) -> Relation:
         """The functions that need the values of the changed groups."""
+        calls = [c for c in self.op.calls if not c.is_linear]
+        if self.op.by_arrival:
+            state = self.evaluation.state(self.op, "_group_rows")
+            return self._of_values(calls, arrived_rows(self.evaluation, state, self.op, change, self.key))
         columns = (*self.op.keys, *self.op.rows_needed)
         rows = RowState(self.evaluation, self.evaluation.state(self.op, "_group_rows"), columns, None)
         only = self.engine.table(f"SELECT {''.join(f'{c.id}, ' for c in columns)}{WEIGHT} FROM {change.name}")
         keyed = rows.keyed(self.engine.consolidated(only, columns), self.key)
-        calls = [c for c in self.op.calls if not c.is_linear]
         if not old.count or any(c.function not in ("MIN", "MAX") for c in calls):
             before = rows.find(keyed)
             rows.write(keyed, before)
@@ -133,7 +139,14 @@ class _Groups:
 
     def _of_values(self, calls: Sequence[AggregateCall], rows: Relation) -> Relation:
         items = ", ".join(f"{_ordered(c)} AS {c.result.id}" for c in calls)
-        copies = f"SELECT * FROM {rows.name}, unnest(range({WEIGHT}))"
+        flags = {
+            first_of_equal(c.operand, c.condition): None for c in calls if c.by_arrival and c.distinct and c.operand
+        }
+        firsts = "".join(
+            f", row_number() OVER (PARTITION BY {KEY_TEXT}, {equal} ORDER BY {ARRIVAL.id}) = 1 AS {name}"
+            for name, equal in flags
+        )
+        copies = f"SELECT *{firsts} FROM {rows.name}, unnest(range({WEIGHT}))"
         return self.engine.table(f"SELECT {KEY_TEXT}, {items} FROM ({copies}) GROUP BY {KEY_TEXT}")
 
     def _of_additions(

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.incremental.engine import KEY_TEXT, Relation
 from paimon_nb.incremental.input_rows import InputRows
+from paimon_nb.incremental.list_types import engine_type
 from paimon_nb.incremental.lookups import lookup_of
 from paimon_nb.incremental.operators import WEIGHT
 from paimon_nb.incremental.row_states import RowState
 from paimon_nb.incremental.row_text import row_text
-from paimon_nb.session.query.local.values import STRING, engine_type
+from paimon_nb.session.query.local.values import STRING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

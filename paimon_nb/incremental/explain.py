@@ -15,8 +15,10 @@ from paimon_nb.incremental.operators import (
     Operator,
     Partitioned,
     Project,
+    Sessions,
     Source,
     UnionAll,
+    Unnest,
     inputs_of,
     postorder,
 )
@@ -86,6 +88,8 @@ def _name_and_cost(op: Operator) -> tuple[str, str]:
             return f"project {', '.join(c.name for c in op.columns)}", "its row"
         case Filter():
             return f"filter {op.condition}", "its row"
+        case Unnest():
+            return op.what, "its row"
         case UnionAll():
             return "union all", "its row"
         case Constant():
@@ -116,6 +120,9 @@ def _name_and_cost(op: Operator) -> tuple[str, str]:
         case Partitioned():
             whole = "the rows of its partition" if op.partition else "all rows: there is not a PARTITION BY"
             return op.what.lower(), whole
+        case Sessions():
+            whole = "the rows of its partition" if op.partition else "all rows: there is not a PARTITION BY"
+            return f"sessions with gaps of {op.gap_us / 1e6:g} s", whole
 
 
 def _definition(op: Operator) -> str:
@@ -126,6 +133,8 @@ def _definition(op: Operator) -> str:
             return f"project {[(sql, c.id) for sql, c in op.items]}"
         case Filter():
             return f"filter {op.condition}"
+        case Unnest():
+            return f"unnest {op.values} {op.column.id}"
         case UnionAll():
             return f"union {[c.id for c in op.columns]}"
         case Constant():
@@ -136,6 +145,8 @@ def _definition(op: Operator) -> str:
             return f"group {[c.id for c in op.keys]} {[(c.sql, c.result.id) for c in op.calls]}"
         case Partitioned():
             return f"partition {op.partition} {[(sql, c.id) for sql, c in op.items]} {op.ending}"
+        case Sessions():
+            return f"sessions {op.partition} {op.time} {op.gap_us} {op.start.id} {op.end.id}"
 
 
 def explain_text(root: Operator) -> str:

@@ -6,7 +6,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, TypeAlias
 
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.session.query.local.values import engine_type, quote_name
+from paimon_nb.session.query.local.values import BIGINT, engine_type, quote_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,6 +28,10 @@ class Column:
     type: DataType
     name: str
     """The name in the text, for state tables."""
+
+
+ARRIVAL = Column("n_arrival_", BIGINT, "arrival")
+"""The number of a row in its group, in the order in which rows arrived."""
 
 
 @dataclass(slots=True)
@@ -107,6 +111,26 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True)
+class Unnest:
+    """Each row once for each value of a list: windows that overlap, sets of grouping keys. Without state."""
+
+    child: Operator
+    values: str
+    """SQL of the list over the child's columns; its values are different."""
+    column: Column
+    """The value."""
+    what: str
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        return (*self.child.columns, self.column)
+
+    @property
+    def key(self) -> tuple[str, ...] | None:
+        return None if self.child.key is None else (*self.child.key, self.column.id)
+
+
+@dataclass(frozen=True, slots=True)
 class Join:
     """Rows of two inputs. Each side's rows are passed in a state table by the join key."""
 
@@ -148,6 +172,14 @@ class AggregateCall:
     sql: str
     """The function in the engine's SQL over rows of the group, not signed."""
     flink: bool
+    of_no_rows: str = ""
+    """SQL of its value of no rows; '' for NULL."""
+    by_arrival: bool = False
+    """Whether it depends on the order of the rows."""
+    others: tuple[Column, ...] = ()
+    """More columns that it reads."""
+    condition: Column | None = None
+    """The one of them that FILTER requires, if it depends on the order."""
 
     @property
     def is_linear(self) -> bool:
@@ -184,9 +216,13 @@ class Aggregate:
     @property
     def rows_needed(self) -> tuple[Column, ...]:
         """The operands of the functions that need the values of the whole group."""
-        return tuple(
-            {c.operand.id: c.operand for c in self.calls if not c.is_linear and c.operand is not None}.values()
-        )
+        needed = [c for c in self.calls if not c.is_linear and c.operand is not None]
+        return tuple({o.id: o for c in needed for o in (c.operand, *c.others) if o is not None}.values())
+
+    @property
+    def by_arrival(self) -> bool:
+        """Whether a function depends on the order of the rows."""
+        return any(c.by_arrival for c in self.calls)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +244,27 @@ class Partitioned:
     @property
     def key(self) -> tuple[str, ...] | None:
         return _key_in(self.items, self.child)
+
+
+@dataclass(frozen=True, slots=True)
+class Sessions:
+    """Rows with the session that they are in: changed partitions are computed again."""
+
+    child: Operator
+    partition: tuple[str, ...]
+    """SQL over the child's columns."""
+    time: str
+    gap_us: int
+    start: Column
+    end: Column
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        return (*self.child.columns, self.start, self.end)
+
+    @property
+    def key(self) -> tuple[str, ...] | None:
+        return self.child.key
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,13 +291,15 @@ class Constant:
         return None
 
 
-Operator: TypeAlias = Source | Project | Filter | Join | Aggregate | Partitioned | UnionAll | Constant
+Operator: TypeAlias = (
+    Source | Project | Filter | Unnest | Join | Aggregate | Partitioned | Sessions | UnionAll | Constant
+)
 
 
 def inputs_of(op: Operator) -> Sequence[Operator]:
     """The operators whose rows an operator reads."""
     match op:
-        case Project() | Filter() | Aggregate() | Partitioned():
+        case Project() | Filter() | Unnest() | Aggregate() | Partitioned() | Sessions():
             return (op.child,)
         case Join():
             return (op.left, op.right)
@@ -273,7 +332,7 @@ def is_append_only(op: Operator) -> bool:
             return is_append_only(op.left) and is_append_only(op.right)
         case Aggregate():
             return op.is_distinct and not op.calls and is_append_only(op.child)
-        case Project() | Filter() | UnionAll():
+        case Project() | Filter() | Unnest() | UnionAll():
             return all(map(is_append_only, inputs_of(op)))
         case Constant():
             return True

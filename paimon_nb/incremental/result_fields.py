@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import SqlAnalysisError
 from paimon_nb.format.types import DataField
-from paimon_nb.incremental.operators import Aggregate, Filter, Join, Operator, Partitioned, Project, Source
+from paimon_nb.incremental.operators import (
+    Aggregate,
+    Filter,
+    Join,
+    Operator,
+    Partitioned,
+    Project,
+    Sessions,
+    Source,
+    Unnest,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,6 +51,10 @@ def never_null(op: Operator) -> set[str]:
             return {c.id for n, c in op.used.items() if not op.table.schema.field(n).type.nullable}
         case Filter():
             return never_null(op.child)
+        case Unnest():
+            return never_null(op.child) | {op.column.id}
+        case Sessions():
+            return never_null(op.child) | {op.start.id, op.end.id}
         case Project() | Partitioned():
             below = never_null(op.child)
             return {c.id for sql, c in op.items if sql in below}

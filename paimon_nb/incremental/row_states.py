@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paimon_nb.incremental.engine import KEY_TEXT, ROW_TEXT, Relation
+from paimon_nb.incremental.list_types import engine_type
 from paimon_nb.incremental.operators import WEIGHT
 from paimon_nb.incremental.row_text import row_text
 from paimon_nb.incremental.state import COUNT, KEY, ROW, StateLost
-from paimon_nb.session.query.local.values import engine_type, quote_name
+from paimon_nb.session.query.local.values import quote_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

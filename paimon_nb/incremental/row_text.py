@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paimon_nb.session.query.local.values import engine_type
+from paimon_nb.format.types import Array, Multiset
+from paimon_nb.incremental.list_types import engine_type
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,8 +43,19 @@ def _text(sql: str, t: DataType) -> str:
         return f"replace(replace({text}, '|', '\\|'), '#', '\\#')"
     if kind == "BLOB":
         return f"hex({sql})"
+    if isinstance(t, Array):
+        items = f"list_transform({sql}, lambda v_: coalesce({_text('v_', t.element)}, '\\N'))"
+        return _list_text(sql, items)
+    if isinstance(t, Multiset):
+        entry = f"coalesce({_text('v_.key', t.element)}, '\\N') || '=' || v_.value"
+        return _list_text(f"map_entries({sql})", f"list_sort(list_transform(map_entries({sql}), lambda v_: {entry}))")
     return f"CAST({sql} AS VARCHAR)"
 
 
+def _list_text(values: str, texts: str) -> str:
+    """The length of a list, so that an empty one is not a list of an empty text, and its values."""
+    return f"(len({values}) || '[' || coalesce(list_aggregate({texts}, 'string_agg', '|'), '') || ']')"
+
+
 def _is_short(t: DataType) -> bool:
-    return engine_type(t) not in ("VARCHAR", "BLOB")
+    return not isinstance(t, Array | Multiset) and engine_type(t) not in ("VARCHAR", "BLOB")

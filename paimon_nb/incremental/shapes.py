@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.format.types import Decimal
 from paimon_nb.incremental.lookups import lookup_of
-from paimon_nb.incremental.operators import Aggregate, Column, Join, Partitioned, postorder
+from paimon_nb.incremental.operators import ARRIVAL, Aggregate, Column, Join, Partitioned, Sessions, postorder
 from paimon_nb.incremental.state import StateShape
 from paimon_nb.session.query.local.values import BIGINT
 
@@ -37,8 +37,9 @@ def shapes_of(op: Operator, number: int) -> Sequence[StateShape]:
             groups = StateShape(f"{number}_{what}", (*op.keys, ROWS_OF_GROUP, *accumulators(op)), False)
             if not op.rows_needed:
                 return (groups,)
-            return groups, StateShape(f"{number}_group_rows", (*op.keys, *op.rows_needed), True)
-        case Partitioned():
+            arrival = (ARRIVAL,) if op.by_arrival else ()
+            return groups, StateShape(f"{number}_group_rows", (*op.keys, *op.rows_needed, *arrival), True)
+        case Partitioned() | Sessions():
             return (StateShape(f"{number}_partition_rows", op.child.columns, True),)
     return ()
 

@@ -11,6 +11,7 @@ from paimon_nb.incremental.group_scope import GroupScope
 from paimon_nb.incremental.joins import ids_in, join_of
 from paimon_nb.incremental.operators import Aggregate, Column, Filter, Project
 from paimon_nb.session.query.local.expressions import Expressions
+from paimon_nb.session.query.local.grouping import Groups
 from paimon_nb.session.query.local.not_local import NotLocal
 from paimon_nb.session.query.local.operators import OPERATORS, text_as_time
 from paimon_nb.session.query.local.values import (
@@ -162,7 +163,7 @@ class Subqueries:
         inner, relation, outside, context = builder.correlated(select, self._outer)
         pairs = [_sides(v) for v in outside]
         groups = {inner_side.sql: inner_side for _, inner_side in pairs}
-        scope = GroupScope(builder.shared, context, relation, groups)
+        scope = GroupScope(builder.shared, context, relation, Groups(groups, ""))
         item = select.items[0]
         value = scope.value(item.expression if isinstance(item, syntax.Alias) else item)
         grouped = Aggregate(scope.input_of(inner), scope.keys, tuple(scope.calls))
@@ -178,9 +179,9 @@ class Subqueries:
             )
         self.found.append(_Scalar(grouped, "LEFT", tuple(conditions), grouped.columns))
         text = value.sql
-        for call in scope.calls:  # of no rows, COUNT is 0 and the others are NULL
-            if call.function == "COUNT":
-                text = re.sub(rf"\b{call.result.id}\b", f"coalesce({call.result.id}, 0)", text)
+        for call in scope.calls:  # the others are NULL
+            if call.of_no_rows:
+                text = re.sub(rf"\b{call.result.id}\b", f"coalesce({call.result.id}, {call.of_no_rows})", text)
         return replace(value, sql=text, origin=Origin("AGGREGATE", ()))
 
     def _outer(self, column: syntax.Column) -> Value:

@@ -11,9 +11,10 @@ from paimon_nb.base.errors import SchemaMismatch, UnsupportedOperation
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data.schema_cast import cast_to_schema
 from paimon_nb.incremental.deltas import look_up
+from paimon_nb.incremental.list_types import engine_type, stored_type
 from paimon_nb.incremental.operators import WEIGHT, Column
 from paimon_nb.options import table as opt
-from paimon_nb.session.query.local.values import embedded_engine_type, engine_type, quote_name
+from paimon_nb.session.query.local.values import quote_name
 from paimon_nb.table.read.predicate.model import And, In
 from paimon_nb.table.read.split.snapshot_diff import rows_as_text
 from paimon_nb.table.write import TableWrite
@@ -96,7 +97,7 @@ def difference(engine: Engine, table: Table, rows: pa.Table) -> Change:
     old = table.to_arrow([f.name for f in fields])
     if not old.num_rows:
         return Change(new, old)
-    if all(embedded_engine_type(f.type) is not None for f in fields):
+    if all(stored_type(f.type) is not None for f in fields):
         both = [signed(part, w) for part, w in ((new, 1), (old.cast(new.schema), -1))]
         return _consolidated(engine, fields, pa.concat_tables(both))
     return Change(*_without_equal(new, old))
@@ -118,7 +119,7 @@ def _without_equal(new: pa.Table, old: pa.Table) -> tuple[pa.Table, pa.Table]:
 
 def _consolidated(engine: Engine, fields: Sequence[DataField], signed: pa.Table) -> Change:
     """The rows whose weights do not cancel out, as often as their weights say."""
-    known = [embedded_engine_type(f.type) for f in fields]
+    known = [stored_type(f.type) for f in fields]
     assert all(t is not None for t in known)
     columns = [Column(f"y{i}", t, f.name) for i, (f, t) in enumerate(zip(fields, known, strict=True)) if t is not None]
     name = engine.arrow(signed)

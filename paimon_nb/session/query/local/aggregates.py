@@ -25,6 +25,11 @@ from paimon_nb.session.query.local.values import (
 )
 
 AGGREGATES = frozenset({"COUNT", "SUM", "MIN", "MAX", "AVG"})
+ORDERED_AGGREGATES = frozenset(
+    {"FIRST", "FIRST_VALUE", "LAST", "LAST_VALUE", "ANY_VALUE", "LISTAGG", "STRING_AGG", "COLLECT", "COLLECT_LIST"}
+    | {"COLLECT_SET", "ARRAY_AGG"}
+)
+"""Functions whose result depends on the order of the rows, which the embedded engine does not know."""
 _EXACT_INTEGERS = 1 << 53
 """Sums of integers below this are exact as DOUBLE."""
 _FRACTION = 1 << 10
@@ -64,6 +69,8 @@ def aggregate_sql(
         flink: whether the result has Flink's type.
         over: the window's SQL.
     """
+    if function not in AGGREGATES:
+        raise NotLocal(f"{function} is left to Spark")
     if operand is not None and operand.type == NULL:
         raise NotLocal(f"{function} of NULL is left to Spark")
     name = _spark_column_name(function, operand, distinct=distinct) if condition is None and not over else None

@@ -21,14 +21,14 @@ from paimon_nb.session.query.local.views import find_query_of_view
 from paimon_nb.session.query.local_select import try_local_select
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import pyarrow as pa
 
     from paimon_nb.session.core.session import Session
     from paimon_nb.session.query.local.translation import Scan
     from paimon_nb.session.query.local.views import View
-    from paimon_nb.statements import Query, TableRef
+    from paimon_nb.statements import Query, Span, TableRef
     from paimon_nb.syntax.tree import QueryTree
 
 _UNBOUNDED_ROWS = 500_000
@@ -167,11 +167,18 @@ def can_be_answered_without_spark(session: Session, query: Query, text: str, par
     return True
 
 
-def check_written(session: Session, query: Query, text: str) -> QueryTree:
-    """The tree of a query that is written as Spark reads it, too. Raises NotLocal."""
-    if (query.flink_edits and session.flink_semantics) or query.unnested:
+def check_written(
+    session: Session, query: Query, text: str, is_known: Callable[[Span], bool] = lambda _: False
+) -> QueryTree:
+    """The tree of a query that is written as Spark reads it, too. Raises NotLocal.
+
+    Args:
+        is_known: whether the caller understands a part of the text that is translated for Spark.
+    """
+    flink = session.flink_semantics and any(not is_known(span) for span, _ in query.flink_edits)
+    if flink or query.unnested:
         raise NotLocal("Flink's syntax is translated for Spark")
-    written = [(text[span.start : span.stop], by) for span, by in query.edits]
+    written = [(text[span.start : span.stop], by) for span, by in query.edits if not is_known(span)]
     if any(by not in (name, name.lower(), quote(name)) for name, by in written):
         raise NotLocal("syntax that is translated is left to Spark")
     if query.tree is None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.types import Atomic
-from paimon_nb.session.query.local.aggregates import AGGREGATES, aggregate_sql
+from paimon_nb.session.query.local.aggregates import AGGREGATES, ORDERED_AGGREGATES, aggregate_sql
 from paimon_nb.session.query.local.casts import cast_target, cast_value
 from paimon_nb.session.query.local.functions import DATE_PARTS, FUNCTIONS, SPELLINGS
 from paimon_nb.session.query.local.intervals import interval_of, plus_interval
@@ -351,10 +351,14 @@ class Expressions:
         if e.function == "GROUPING_ID":
             if keys and [self.groups[k].sql for k in keys] != [v.sql for v in self.grouping]:
                 raise NotLocal("GROUPING_ID of some keys is left to Spark")
-            return Value(f"GROUPING({', '.join(v.sql for v in self.grouping)})", BIGINT)
+            return Value(self.grouping_sql([v.sql for v in self.grouping]), BIGINT)
         if len(keys) != 1:
             raise NotLocal("GROUPING with these arguments is left to Spark")
-        return Value(f"CAST(GROUPING({self.groups[keys[0]].sql}) AS TINYINT)", Atomic("TINYINT"))
+        return Value(f"CAST({self.grouping_sql([self.groups[keys[0]].sql])} AS TINYINT)", Atomic("TINYINT"))
+
+    def grouping_sql(self, keys: Sequence[str]) -> str:
+        """A number with one bit for each key, the first one highest: whether the group leaves it out."""
+        return f"GROUPING({', '.join(keys)})"
 
     def _aggregate(self, e: Call) -> Value:
         rows = self.rows()
@@ -431,7 +435,7 @@ def boolean(value: Value) -> Value:
 
 def is_aggregate(e: Node) -> bool:
     """Whether it is the call of an aggregate function over the rows of a group."""
-    return isinstance(e, Call) and e.window is None and e.function in AGGREGATES
+    return isinstance(e, Call) and e.window is None and (e.function in AGGREGATES or e.function in ORDERED_AGGREGATES)
 
 
 def has_aggregate(e: Node) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+from math import prod
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.lazy_dataclass import dataclass
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
     from paimon_nb.session.query.local.scopes import Relation
     from paimon_nb.syntax.tree import GroupingItem, Node
 
+_MAX_SETS, _MAX_CUBE = 4096, 12
+"""As Spark: more are an error there."""
+
 
 @dataclass(frozen=True, slots=True)
 class Groups:
@@ -38,6 +43,8 @@ class Groups:
     """` GROUP BY ...`, or ''."""
     grouping: tuple[Value, ...] | None = None
     """The keys in order, if there are several sets of them."""
+    sets: tuple[frozenset[int], ...] = ()
+    """The positions in `grouping` of each set of keys."""
 
 
 def group_keys(node: Select, rows: Expressions, relation: Relation) -> Groups:
@@ -63,7 +70,37 @@ def group_keys(node: Select, rows: Expressions, relation: Relation) -> Groups:
     if any(v.is_constant for v in keys):
         raise NotLocal("a constant in such a GROUP BY is left to Spark")
     items = ", ".join(_item_sql(item, keys) for item in node.group.items)
-    return Groups(values, f" GROUP BY {items}", tuple({v.sql: v for v in keys}.values()))
+    distinct = tuple({v.sql: v for v in keys}.values())
+    positions = {v.sql: at for at, v in enumerate(distinct)}
+    sets = tuple(frozenset(positions[keys[k].sql] for k in found) for found in _product(node.group.items))
+    return Groups(values, f" GROUP BY {items}", distinct, sets)
+
+
+def _product(items: Sequence[GroupingItem]) -> list[frozenset[int]]:
+    """The sets of keys of several items: one set of each, joined."""
+    sets = [_sets(item) for item in items]
+    if prod(map(len, sets)) > _MAX_SETS:
+        raise NotLocal("GROUP BY has very many sets of keys")
+    return [frozenset().union(*combination) for combination in product(*sets)]
+
+
+def _sets(item: GroupingItem) -> list[frozenset[int]]:
+    """The sets of keys that an item stands for."""
+    if item.kind in ("KEY", "ROW"):
+        return [_keys_in(item)]
+    if item.kind == "GROUPING SETS":
+        return [found for m in item.members if not isinstance(m, int) for found in _sets(m)]
+    members = [frozenset({m}) if isinstance(m, int) else _keys_in(m) for m in item.members]
+    if item.kind == "ROLLUP":
+        return [frozenset().union(*members[:n]) for n in range(len(members), -1, -1)]
+    if len(members) > _MAX_CUBE:
+        raise NotLocal("CUBE has very many sets of keys")
+    combination = product((True, False), repeat=len(members))
+    return [frozenset().union(*(m for m, is_in in zip(members, c, strict=True) if is_in)) for c in combination]
+
+
+def _keys_in(item: GroupingItem) -> frozenset[int]:
+    return frozenset().union(*({m} if isinstance(m, int) else _keys_in(m) for m in item.members))
 
 
 def _item_sql(item: GroupingItem, keys: Sequence[Value]) -> str:

@@ -243,8 +243,8 @@ class Translator:
         return f" WHERE {where_sql(values, is_joined=is_joined)}", correlation, values
 
     def _having(self, node: syntax.Select, above: Expressions) -> tuple[str, list[Value]]:
-        # Over no rows, Spark has no group of the empty set of keys.
-        counted = "count(*) > 0" if above.grouping is not None else ""
+        # Over no rows, Spark has no group of the empty set of keys, unless there are no other keys.
+        counted = "count(*) > 0" if above.grouping else ""
         if node.having is None:
             return f" HAVING {counted}" if counted else "", []
         check_positions_of_subqueries(node.having)
