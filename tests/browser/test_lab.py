@@ -112,6 +112,7 @@ def test_a_click_on_a_commit_travels_too(shown: Notebook) -> None:
     assert [f["fill"] for f in drawn(shown, TIMELINE)] == ["#D55E00"]  # all in L5, just compacted
 
 
+@pytest.mark.nightly
 def test_the_history_is_played_as_a_film(shown: Notebook) -> None:
     output, keyboard = shown.output(TIMELINE), shown.page.keyboard
     output.locator('circle.dot[data-snapshot="5"]').click()
@@ -138,6 +139,7 @@ COUNT_SLIDES = """
 """
 
 
+@pytest.mark.nightly
 def test_the_tree_is_played_by_mouse_and_by_keyboard(shown: Notebook) -> None:
     output, page = shown.output(LSM), shown.page
     moment, play = output.locator(".bar output"), output.locator("button.play")
@@ -443,9 +445,8 @@ e => {
 """
 
 
-@pytest.mark.parametrize(
-    "theme", [pytest.param("JupyterLab Light", marks=pytest.mark.nightly), "JupyterLab Dark"], ids=["light", "dark"]
-)
+@pytest.mark.nightly
+@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"], ids=["light", "dark"])
 def test_every_text_is_legible(shown: Notebook, theme: str) -> None:
     shown.theme(theme)
     explorer = shown.output(EXPLORE)

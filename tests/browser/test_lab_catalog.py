@@ -85,6 +85,7 @@ def test_a_click_shows_rows_and_runs_no_cell(shown: Notebook, bar: Locator) -> N
     expect(page.locator(".jp-CodeCell")).to_have_count(2)
 
 
+@pytest.mark.nightly
 def test_a_click_goes_on_while_its_row_changes(shown: Notebook, bar: Locator) -> None:
     mouse, row = shown.page.mouse, item(bar, "carts, table")
     item(bar, "orders, table").click()
@@ -221,6 +222,7 @@ def test_it_answers_while_a_cell_runs(shown: Notebook, bar: Locator) -> None:
     page.wait_for_function("window.ended")
 
 
+@pytest.mark.nightly
 def test_a_restarted_kernel_is_loaded_by_a_button(shown: Notebook, bar: Locator) -> None:
     shown.restart_kernel()
     load = bar.get_by_role("button", name="Load paimon_nb")
@@ -258,6 +260,7 @@ def test_a_failed_load_is_told_and_can_be_tried_again(shown: Notebook, bar: Loca
     expect(item(bar, "default, database")).to_be_visible(timeout=60_000)
 
 
+@pytest.mark.nightly
 def test_a_load_that_a_restart_interrupts_can_be_tried_again(shown: Notebook, bar: Locator) -> None:
     load = without_paimon_nb(shown, bar)
     shown.start("import time; time.sleep(600)")

@@ -29,6 +29,7 @@ KEEP_UNDERLINED = """
 """
 
 
+@pytest.mark.nightly
 def test_an_editor_by_mouse_and_by_keyboard(notebook: Notebook, lab: Lab, tables: Path) -> None:
     """Also: nothing was executed, hostile text stays text, and a Python cell is left alone."""
     shutil.copytree(tables, lab.root / "warehouse")

@@ -482,6 +482,7 @@ def test_hostile_texts_run_nowhere(shown: Notebook) -> None:
     assert shown.alerts == []
 
 
+@pytest.mark.nightly
 def test_a_dead_kernel_leaves_the_rows_and_says_so(shown: Notebook, lab: Lab) -> None:
     grid, page = shown.output(MILLION), shown.page
     grid.get_by_role("grid").focus()

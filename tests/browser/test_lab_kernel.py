@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from lab_kit import Lab, Notebook
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.nightly]
 
 CELLS = (
     "%load_ext paimon_nb\n%paimon connect warehouse",
@@ -76,7 +76,6 @@ def test_every_panel_says_that_its_kernel_has_died(shown: Notebook) -> None:
     shown.page.get_by_role("button", name="Ok").click()  # JupyterLab's own message lies over the page
 
 
-@pytest.mark.nightly
 def test_every_panel_says_that_the_connection_is_lost_and_answers_again(
     notebook: Notebook, lab: Lab, tables: Path
 ) -> None:

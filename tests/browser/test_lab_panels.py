@@ -260,6 +260,7 @@ DROP = """form => {
 }"""
 
 
+@pytest.mark.nightly
 def test_a_dropped_file_fills_the_form_and_a_large_one_is_refused(shown: Notebook) -> None:
     output = shown.output(CREATE)
     output.locator(".pnb.form").evaluate(DROP)
@@ -273,9 +274,8 @@ def test_a_dropped_file_fills_the_form_and_a_large_one_is_refused(shown: Noteboo
 PANELS = (("compaction", COMPACT), ("funnel", FUNNEL), ("why", WHY), ("compare", COMPARE), ("create", CREATE))
 
 
-@pytest.mark.parametrize(
-    "theme", ["JupyterLab Light", pytest.param("JupyterLab Dark", marks=pytest.mark.nightly)], ids=["light", "dark"]
-)
+@pytest.mark.nightly
+@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"], ids=["light", "dark"])
 def test_every_text_is_legible(shown: Notebook, theme: str) -> None:
     shown.theme(theme)
     for name, cell in PANELS:
@@ -306,7 +306,8 @@ def test_nothing_is_cut_off_at_900_pixels(shown: Notebook) -> None:
         shown.page.set_viewport_size({"width": 1180, "height": 1000})
 
 
-@pytest.mark.parametrize("width", [900, pytest.param(1280, marks=pytest.mark.nightly), 1920])
+@pytest.mark.nightly
+@pytest.mark.parametrize("width", [900, 1280, 1920])
 def test_texts_in_pictures_keep_their_size_at_every_width(shown: Notebook, width: int) -> None:
     with pictures_as_wide_as(shown, width, [cell for _, cell in PANELS], least=680):
         for _, cell in PANELS:
@@ -324,6 +325,7 @@ def test_a_dropped_table_is_told_on_the_page(shown: Notebook) -> None:
     assert shown.execute("1 + 1") == "ok"
 
 
+@pytest.mark.nightly
 def test_the_cancel_button_interrupts(notebook: Notebook, lab: Lab) -> None:
     cells = (
         "import time\nfrom IPython.display import HTML, display\nfrom paimon_nb.notebook.progress import CANCEL",
@@ -347,6 +349,7 @@ def test_the_cancel_button_interrupts(notebook: Notebook, lab: Lab) -> None:
     expect(stopped).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_the_start_page_shows_a_first_table_and_leads_to_the_tutorials(notebook: Notebook, lab: Lab) -> None:
     from paimon_nb.cli import START
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from lab_kit import Lab, Notebook
     from playwright.sync_api import Locator
 
-pytestmark = [pytest.mark.browser, pytest.mark.spark]
+pytestmark = [pytest.mark.browser, pytest.mark.spark, pytest.mark.nightly]
 
 # 100,000 rows, each of which sleeps: longer than any test.
 INSERT = (

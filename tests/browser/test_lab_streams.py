@@ -178,6 +178,7 @@ def test_a_cell_that_runs_again_ends_its_stream(shown: Notebook) -> None:
     expect(shown.output(JOBS).locator(".job.running")).to_have_count(1)
 
 
+@pytest.mark.nightly
 def test_a_restarted_kernel_leaves_no_stream_behind(shown: Notebook) -> None:
     pid = int(shown.output(PID).inner_text())
     restarted_without_a_trace(shown, [pid])

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lab_kit import Lab, Notebook
     from playwright.sync_api import Locator
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.nightly]
 
 CELLS = ("%load_ext paimon_nb\n%paimon connect warehouse", "%paimon skip carts")
 TITLES = """() => [...window.jupyterapp.shell.widgets('main')].filter((w) => w.id.startsWith('paimon-nb')).map((w) => w.title.label)"""
