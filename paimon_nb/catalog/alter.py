@@ -13,6 +13,7 @@ from paimon_nb.base.errors import ColumnNotFound, FixedOption, SchemaChangeError
 from paimon_nb.base.identifier import check_name
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.column_directives import column_of_directive, without_directive_options
+from paimon_nb.catalog.key_index_rules import is_indexed
 from paimon_nb.catalog.type_promotion import may_change_type
 from paimon_nb.format.schema import FORMAT_TABLE, TableSchema, fields_with_keys, has_nullable_keys, with_new_ids
 from paimon_nb.format.types import Array, DataField, DataType, Map, Multiset, Row, Vector, is_blob_type, parse_type
@@ -232,6 +233,7 @@ def _drop_column(draft: _Draft, change: DropColumn) -> None:
         del siblings[index]
 
     if len(change.path) == 1 and any(f.name == change.path[0] for f in draft.fields):
+        _refuse_indexed_column(draft, change.path, "drop")
         draft.options = without_directive_options(draft.options, change.path[0])
         _check_not_in_options(draft, change.path[0])
     try:
@@ -241,12 +243,22 @@ def _drop_column(draft: _Draft, change: DropColumn) -> None:
             raise
 
 
+def _refuse_indexed_column(draft: _Draft, path: Sequence[str], operation: str) -> None:
+    """Raises SchemaChangeError: the column has an index of the primary-key table."""
+    if len(path) == 1 and is_indexed(draft.options, path[0]):
+        raise SchemaChangeError(
+            f"Cannot {operation} primary-key index column: [{path[0]}]",
+            hint="its index would no longer fit; create a new table, or add a new column and copy the values",
+        )
+
+
 def _rename_column(draft: _Draft, change: RenameColumn) -> None:
     new = check_name(change.new_name, "column")
     if len(change.path) == 1 and any(f.name == change.path[0] and is_blob_type(f.type) for f in draft.fields):
         raise SchemaChangeError(
             f"Cannot rename BLOB column: [{change.path[0]}]", hint="its files and its options are found by its name"
         )
+    _refuse_indexed_column(draft, change.path, "rename")
     if draft.key_columns(change.path)[0]:
         raise SchemaChangeError(
             f"cannot rename partition column {change.path[0]!r}", hint="partition directories contain its name"
@@ -430,6 +442,8 @@ def _changed_type(
             f"Cannot change column type involving BLOB: [{field.name}] {field.type} -> {new_type}",
             hint="add a new column and copy the values",
         )
+    if new_type.bare() != field.type.bare():
+        _refuse_indexed_column(draft, change.path, "update type of")
     _check_may_become_not_null(field, new_type.nullable, options)
     _check_nested_nulls(field.name, field.type, new_type, options)
     if is_key and new_type.bare() != field.type.bare():

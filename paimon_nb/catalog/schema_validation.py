@@ -13,6 +13,7 @@ from paimon_nb.catalog.blob_rules import check_blobs_with_keys
 from paimon_nb.catalog.chain_table_rules import check_chain_table
 from paimon_nb.catalog.format_table_rules import check_format_table
 from paimon_nb.catalog.geospatial_rules import check_geospatial_columns
+from paimon_nb.catalog.key_index_rules import check_key_indexes
 from paimon_nb.catalog.shared_shredding_rules import check_shared_shredding
 from paimon_nb.format.schema import FORMAT_TABLE
 from paimon_nb.format.types import DataField, Row, Vector, is_blob_type, is_nano, is_opaque
@@ -77,6 +78,7 @@ def check_schema(schema: TableSchema) -> None:
     check_geospatial_columns(schema, options)
     check_shared_shredding(schema, options)
     check_chain_table(schema, options)
+    check_key_indexes(schema, options)
     # Options may be set one by one: the file system is checked when a file is written.
     if options.get(opt.DATA_FILE_EXTERNAL_PATHS_STRATEGY) != "specific-fs" or options.has(
         opt.DATA_FILE_EXTERNAL_PATHS_SPECIFIC_FS

@@ -57,7 +57,7 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern(
         "fields.<column>.pk-<kind>.<parameter>",
         r"fields\..+\.pk-(vector|full-text|btree|bitmap|multivalue)\..+",
-        text("pk-index.parameter", None, "a parameter of a primary-key index; built by Java only"),
+        text("pk-index.parameter", None, "a parameter of an index of a primary-key table"),
     ),
     Pattern(
         "fields.<column>.distance.metric",

@@ -81,8 +81,18 @@ def _unknown_iceberg_storage(value: str, _: Mapping[str, str]) -> bool:
     return value not in TABLE_OPTIONS["metadata.iceberg.storage"].choices
 
 
+_VECTOR_INDEXES = ("ivf-flat", "ivf-pq", "ivf-sq", "ivf-rq", "diskann")
+
+
+def _unknown_vector_index(value: str, raw: Mapping[str, str]) -> bool:
+    """Whether the index of a column is of a kind whose library has no public Python package, such as lumina."""
+    columns = [column.strip() for column in value.split(",") if column.strip()]
+    kinds = [raw.get(f"fields.{column}.pk-vector.index.type", "") for column in columns]
+    return any(kind not in _VECTOR_INDEXES for kind in kinds)
+
+
 _CALLBACK = "Java classes cannot be called"
-_KEY_INDEX = "the files of a compaction would lack this index"
+_KEY_INDEX = "no public library writes this kind of index, so the files of a compaction would lack it"
 _KEY_INDEX_HINT = (
     "compact with Paimon on Spark or Flink; ALTER TABLE ... SET ('write-only' = 'true') leaves compaction to them"
 )
@@ -97,14 +107,10 @@ UNSUPPORTED: Mapping[str, Unsupported] = {
     "partition.timestamp-format.strict": Unsupported(
         "1.4", (WRITE,), "partition values that do not fit 'partition.timestamp-formatter' would be written"
     ),
-    "pk-bitmap.index.columns": Unsupported("2.0", (COMPACT,), _KEY_INDEX, hint=_KEY_INDEX_HINT),
-    "pk-btree.index.columns": Unsupported("2.0", (COMPACT,), _KEY_INDEX, hint=_KEY_INDEX_HINT),
     "pk-clustering-override": Unsupported(
         "1.4", ALL, "files are sorted by 'clustering.columns' and contain their ranges instead of key ranges"
     ),
-    "pk-full-text.index.columns": Unsupported("2.0", (COMPACT,), _KEY_INDEX, hint=_KEY_INDEX_HINT),
-    "pk-multivalue.index.columns": Unsupported("2.1", (COMPACT,), _KEY_INDEX, hint=_KEY_INDEX_HINT),
-    "pk-vector.index.columns": Unsupported("2.0", (COMPACT,), _KEY_INDEX, hint=_KEY_INDEX_HINT),
+    "pk-vector.index.columns": Unsupported("2.0", (COMPACT,), _KEY_INDEX, _unknown_vector_index, hint=_KEY_INDEX_HINT),
     "query-auth.enabled": Unsupported(
         "1.4", (READ,), "the catalog's row filters and column masks would not be applied"
     ),

@@ -26,8 +26,7 @@ NEWER = pa.table({"id": pa.array([3, 4], pa.int32()), "v": ["C", "d"]})
 ASKING = {
     "batch-scan-mode": "compact", "commit.callbacks": "org.example.Call", "metadata.iceberg.storage": "some-later-catalog",
     "partition.mark-done-action.custom.class": "org.example.Call", "partition.timestamp-format.strict": "true",
-    "pk-bitmap.index.columns": "v", "pk-btree.index.columns": "v", "pk-clustering-override": "true", "pk-full-text.index.columns": "v",
-    "pk-multivalue.index.columns": "v", "pk-vector.index.columns": "v",
+    "pk-clustering-override": "true", "pk-vector.index.columns": "v",
     "query-auth.enabled": "true", "sequence.snapshot-ordering": "true", "stream-scan-mode": "file-monitor",
     "tag.callbacks": "org.example.Call", "type": "object-table",
 }  # fmt: skip

@@ -81,3 +81,28 @@ def test_full_text_search_joins_other_tables(wb):
     wb.run("ALTER TABLE v SET TBLPROPERTIES ('global-index.column-update-action' = 'DROP_PARTITION_INDEX')")
     wb.run(merge)
     assert wb.table("v").search([5, 6], 1).schema.metadata[b"paimon_nb.search"].startswith(b"no index of v")
+
+
+@pytest.mark.nightly
+def test_indexes_of_a_key_table(wb):
+    """Scenarios of Paimon's own suites: UPDATE and DELETE over indexes, searches in FROM, conditions on arrays."""
+    wb.run("""CREATE TABLE t (id INT, score INT, category STRING, tags ARRAY<STRING>, content STRING, v ARRAY<FLOAT>) TBLPROPERTIES (
+        'primary-key' = 'id', 'bucket' = '2', 'deletion-vectors.enabled' = 'true', 'vector-field' = 'v', 'field.v.vector-dim' = '2',
+        'pk-multivalue.index.columns' = 'tags', 'pk-btree.index.columns' = 'score', 'pk-bitmap.index.columns' = 'category',
+        'pk-full-text.index.columns' = 'content', 'pk-vector.index.columns' = 'v', 'fields.v.pk-vector.index.type' = 'ivf-flat',
+        'fields.v.pk-vector.distance.metric' = 'l2', 'fields.v.pk-vector.index.options' = '{"nlist":"2"}')""")
+    wb.run("""INSERT INTO t VALUES (1, 10, 'red', array('red', 'blue'), 'lake format', array(3.0f, 0.0f)),
+        (2, 20, 'blue', array('green'), 'paimon full text', array(1.0f, 0.0f)), (3, 30, 'red', array('red'), 'apache paimon', array(2.0f, 0.0f))""")
+    wb.run("CALL sys.compact(table => 't')")
+    wb.run("UPDATE t SET score = 25, content = 'new' WHERE id = 2")
+    wb.run("DELETE FROM t WHERE id = 3")
+    words = '{"match":{"column":"content","terms":"new lake"}}'
+    for text, found in {
+        "SELECT id FROM t WHERE score >= 20 AND score < 40": [2],
+        "SELECT id FROM t WHERE score >= 10 AND category IN ('red', 'blue') ORDER BY id": [1, 2],
+        "SELECT id FROM t WHERE array_contains(tags, 'red')": [1],
+        "SELECT id FROM vector_search('t', 'v', array(0.0f, 0.0f), 1)": [2],
+        f"SELECT id FROM full_text_search('t', 'content', '{words}', 5) ORDER BY id": [1, 2],
+    }.items():
+        assert wb.run(text).to_arrow().column("id").to_pylist() == found
+        assert [r.id for r in wb.sql(text).collect()] == found

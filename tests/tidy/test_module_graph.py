@@ -18,18 +18,18 @@ FOLDERS = {
     "table": ("lsm", "read", "write", "tables"),
     "table.lsm": ("levels", "key_chunks", "pick", "compaction_plan", "superseded", "merge", "changelog"),
     "table.read": (
-        "external_paths", "managed_versions", "partition_spec", "sql_session", "own_files", "store", "format_table", "live_files", "tag_period", "migrated_files",
+        "external_paths", "managed_versions", "partition_spec", "sql_session", "own_files", "store", "format_table", "live_files", "key_index", "tag_period", "migrated_files",
         "data_evolution", "predicate", "plan", "split", "strategy", "point_lookup", "row_positions", "row_kinds", "polars_condition", "arrow_condition", "arrow_dataset", "resumable_read",
         "torch_dataset", "query", "row_id_reads", "index_search", "vector_search", "text_search", "stream",
     ),
     "table.write": (
-        "load_history", "iceberg", "cluster", "waiting_rows", "dml_checks", "managed_blobs", "data_file_writer", "dedicated_files", "publish", "bucket_compact", "row_rewrite",
+        "load_history", "iceberg", "cluster", "waiting_rows", "dml_checks", "managed_blobs", "data_file_writer", "dedicated_files", "index_files", "key_index", "publish", "bucket_compact", "row_rewrite",
         "input_rows", "global_index", "dynamic_bucket", "cross_partition", "table_write", "column_file_writer", "build_global_index", "format_table_write", "compact", "maintenance", "commit",
         "row_changes", "column_changes", "merge_builder", "stream_small_files", "stream_committer",
     ),
     "table.tables": ("inspect", "system", "copy", "handle", "reading", "inspection", "schema_change", "altering", "table", "open"),
     "catalog": (
-        "replacement", "api", "stored_views", "arrow_schema", "column_directives", "schema_steps", "deletion_vector_toggle", "file_import", "locks", "format_table_rules", "chain_table_rules", "geospatial_rules", "shared_shredding_rules", "blob_rules", "schema_validation", "new_tables", "type_promotion", "alter", "metastore", "moved_files",
+        "replacement", "api", "stored_views", "arrow_schema", "column_directives", "schema_steps", "deletion_vector_toggle", "file_import", "locks", "format_table_rules", "chain_table_rules", "geospatial_rules", "shared_shredding_rules", "blob_rules", "key_index_rules", "schema_validation", "new_tables", "type_promotion", "alter", "metastore", "moved_files",
         "warehouse", "filesystem", "hive", "iceberg", "jdbc", "rest", "iceberg_registration", "privilege", "open",
     ),
     "syntax": ("tree", "lexer", "words", "operands", "expressions", "queries"),

@@ -1,4 +1,4 @@
-"""Indexes over a whole table: they are built and used. Those over primary keys are stored for Java."""
+"""Indexes over a whole table, and those of primary-key tables: they are built and used."""
 
 from __future__ import annotations
 
@@ -36,11 +36,20 @@ GLOBAL_INDEX_ROW_COUNT_PER_SHARD = long(
 )
 GLOBAL_INDEX_SEARCH_MODE = choice("global-index.search-mode", None, "fast full detail", "fallback search mode")
 GLOBAL_INDEX_THREAD_NUM = integer("global-index.thread-num", 32, "index IO threads")
-PK_BITMAP_INDEX_COLUMNS = text("pk-bitmap.index.columns", None, "pk bitmap index")
-PK_BTREE_INDEX_COLUMNS = text("pk-btree.index.columns", None, "pk btree index")
-PK_FULL_TEXT_INDEX_COLUMNS = text("pk-full-text.index.columns", None, "pk text index")
-PK_MULTIVALUE_INDEX_COLUMNS = text("pk-multivalue.index.columns", None, "pk array index")
-PK_VECTOR_INDEX_COLUMNS = text("pk-vector.index.columns", None, "pk vector index")
+MULTIVALUE_INDEX_COMPRESSION = text(
+    "multivalue-index.compression", "none", "codec of the dictionary: none, lz4 or zstd"
+)
+MULTIVALUE_INDEX_COMPRESSION_LEVEL = integer("multivalue-index.compression-level", 1, "level of that codec")
+MULTIVALUE_INDEX_DICTIONARY_BLOCK_SIZE = memory(
+    "multivalue-index.dictionary-block-size", "16 kb", "target size of the blocks of the dictionary", check=at_least(1)
+)
+PK_BITMAP_INDEX_COLUMNS = text("pk-bitmap.index.columns", None, "columns of a key table with a bitmap index")
+PK_BTREE_INDEX_COLUMNS = text("pk-btree.index.columns", None, "columns of a key table with a btree index")
+PK_FULL_TEXT_INDEX_COLUMNS = text("pk-full-text.index.columns", None, "column of a key table with a full-text index")
+PK_MULTIVALUE_INDEX_COLUMNS = text(
+    "pk-multivalue.index.columns", None, "ARRAY columns of a key table with an index of their elements"
+)
+PK_VECTOR_INDEX_COLUMNS = text("pk-vector.index.columns", None, "column of a key table with a vector index")
 SORTED_INDEX_BUILD_MAX_PARALLELISM = integer(
     "sorted-index.build.max-parallelism",
     4096,

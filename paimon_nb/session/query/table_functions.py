@@ -95,8 +95,10 @@ def search_rows(
 
 def explain_search(session: Session, ref: TableRef) -> str:
     """The Paimon part of EXPLAIN for a search: which rows an index answers for. Reads metadata only."""
+    from paimon_nb.table.read.index_search import with_numbered_rows
+
     search = _search_of(session, ref)
-    plan = search.table.scan(ref.filter).plan
+    plan = with_numbered_rows(search.table.scan(ref.filter).plan)
     if search.vector is None:
         from paimon_nb.format.index.global_index.text_file import FULL_TEXT_KIND
         from paimon_nb.table.read.index_search import rows_by_index

@@ -17,15 +17,18 @@ from paimon_nb.format.index.global_index import IndexFileSource, row_id_range, r
 from paimon_nb.format.types.arrow_builders import from_numpy, to_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.table.read.data_evolution import anchor_file
+from paimon_nb.table.read.key_index import numbering, uses_key_indexes
 from paimon_nb.table.read.live_files import index_entries
 from paimon_nb.table.read.plan.global_index import (
     INDEX_THREADS,
     IndexRange,
     has_row_id_range,
     index_ranges,
+    key_index_ranges,
     row_ids_of_files,
     stale_row_ids,
 )
+from paimon_nb.table.read.plan.snapshot_scan import is_independent
 from paimon_nb.table.read.predicate.evaluate import filter_rows
 from paimon_nb.table.read.predicate.model import Constant
 from paimon_nb.table.read.row_positions import one_split_per_file
@@ -44,6 +47,23 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+
+
+def with_numbered_rows(plan: ScanPlan) -> ScanPlan:
+    """The plan with files whose rows have numbers, if indexes of a primary-key table may be asked for them."""
+    if all(f.first_row_id is not None for f in plan.files):
+        return plan  # an index answered the condition already, or there are no files
+    plain = all(
+        s.branch is None and not s.waiting and not s.changes and not s.diff and s.origins is None for s in plan.splits
+    )
+    if plan.snapshot is None or not plain or not uses_key_indexes(plan.store, is_independent(plan.store)):
+        return plan
+    number = numbering(index_entries(plan.store, plan.snapshot), plan.files)
+
+    def numbered(split: Split) -> Split:
+        return replace(split, files=tuple(number(f) for f in split.files))
+
+    return replace(plan, splits=tuple(map(numbered, plan.splits)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,14 +127,19 @@ def rows_by_index(plan: ScanPlan, field: DataField, kinds: Collection[str]) -> S
 
 def _index_files(plan: ScanPlan, field: DataField, kinds: Collection[str]) -> Iterator[tuple[IndexRange, IndexEntry]]:
     store = plan.store
-    if plan.snapshot is None or not store.evolves_data or not store.options.get(opt.GLOBAL_INDEX_ENABLED):
+    if plan.snapshot is None or not store.options.get(opt.GLOBAL_INDEX_ENABLED):
         return
     if any(split.branch is not None for split in plan.splits):
         return  # row ids of two branches
     partitions = {s.partition for s in plan.splits}
     entries = (e for e in index_entries(store, plan.snapshot) if e.partition in partitions)
-    for index in index_ranges(entries, [field], kinds):
-        if len(index.files) == 1:  # as these indexes are built; several are not of the whole range each
+    if store.has_keys:
+        ranges = key_index_ranges(entries, [field], kinds, plan.files)
+    else:
+        ranges = index_ranges(entries, [field], kinds) if store.evolves_data else []
+    for index in ranges:
+        # One, as these indexes are built: several are not of the whole range each. An empty one has no vectors.
+        if len(index.files) == 1 and index.files[0].file_size:
             yield index, index.files[0]
 
 

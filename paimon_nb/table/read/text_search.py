@@ -32,6 +32,7 @@ from paimon_nb.table.read.index_search import (
     matching_row_ids,
     rows_at_ids,
     rows_by_index,
+    with_numbered_rows,
 )
 from paimon_nb.table.read.plan.global_index import has_row_id_range, row_ids_of_files
 from paimon_nb.table.read.predicate.evaluate import filter_rows
@@ -85,7 +86,7 @@ def best_texts(
         MissingFile, CorruptFile: of an index.
     """
     check_k(k)
-    text = full_text_query(query)
+    text, plan = full_text_query(query, field.name), with_numbered_rows(plan)
     searched = rows_by_index(plan, field, (FULL_TEXT_KIND,))
     read = list(columns) or [field.name]  # a table without columns has no rows
     rows = pa.concat_tables(

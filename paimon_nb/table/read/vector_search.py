@@ -16,6 +16,7 @@ from paimon_nb.base.registry import did_you_mean
 from paimon_nb.format.types import Array, DataField, Vector
 from paimon_nb.format.types.arrow_builders import arrow_schema, empty_table, from_numpy, to_numpy
 from paimon_nb.options import table as opt
+from paimon_nb.table.read.key_index import VECTOR, key_indexes, vector_metric
 from paimon_nb.table.read.split.split_reader import iter_split
 from paimon_nb.table.read.store import map_in_threads
 
@@ -100,8 +101,10 @@ def search_vectors(
     Raises: SchemaMismatch, BadOptionValue; MissingFile, CorruptFile, UnsupportedFormat: of an index.
     """
     from paimon_nb.format.index.global_index.vector_file import VectorSearchWidth
+    from paimon_nb.table.read.index_search import with_numbered_rows
 
-    width = VectorSearchWidth.parse(options)
+    plan = with_numbered_rows(plan)
+    width = VectorSearchWidth.parse({**_options_of_index(plan, field), **options})
     query = _query_vector(vector, field)
     check_k(k)
     name = metric_for_search(plan, field, metric)
@@ -164,6 +167,9 @@ def _metric_of_index(plan: ScanPlan, field: DataField) -> str | None:
     from paimon_nb.table.read.plan.global_index import index_ranges
 
     store = plan.store
+    if store.has_keys:
+        defined = any(i.family == VECTOR and i.column == field.name for i in key_indexes(store.schema))
+        return vector_metric(store.options.raw, field.name) if defined else None
     if plan.snapshot is None or not store.evolves_data:
         return None
     for index in index_ranges(index_entries(store, plan.snapshot), [field], VECTOR_INDEX_KINDS):
@@ -175,6 +181,16 @@ def _metric_of_index(plan: ScanPlan, field: DataField) -> str | None:
             if store.options.get(opt.GLOBAL_INDEX_ENABLED):
                 raise
     return None
+
+
+def _options_of_index(plan: ScanPlan, field: DataField) -> dict[str, str]:
+    """Search options that the table sets for the vector index of a column, with the names that a search gives them."""
+    kinds = [i.kind for i in key_indexes(plan.store.schema) if i.family == VECTOR and i.column == field.name]
+    prefixes = [p for kind in kinds for p in (f"{kind}.", f"fields.{field.name}.", f"fields.{field.name}.{kind}.")]
+    factors = ("refine_factor", "refine-factor", "rerank_factor", "rerank-factor")
+    raw = plan.store.options.raw
+    found = [raw[p + f] for p in prefixes for f in factors if p + f in raw]
+    return {"refine_factor": found[-1]} if found else {}
 
 
 def _restricted_to_candidates(

@@ -14,28 +14,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from paimon_nb.base.errors import SchemaMismatch, UnsupportedOperation
+from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.format.data import ROW_ID_FIELD
 from paimon_nb.format.index.global_index import (
-    KeyBounds,
-    SortedKeys,
-    encode_index_key,
     has_index_keys,
     row_id_range,
     sorted_keys,
     source_meta,
-    write_bitmap_file,
-    write_btree_file,
 )
 from paimon_nb.format.index.global_index.text_file import (
     FULL_TEXT_KIND,
-    text_index_meta,
-    text_index_options,
-    write_text_index,
 )
-from paimon_nb.format.index.global_index.vector_file import VECTOR_INDEX_KINDS, vector_index_build, write_vector_index
+from paimon_nb.format.index.global_index.vector_file import VECTOR_INDEX_KINDS
 from paimon_nb.format.manifest import IndexEntry
-from paimon_nb.format.types import Array, Vector, arrow_type
+from paimon_nb.format.types import Array, arrow_type
 from paimon_nb.format.types.arrow_builders import from_numpy, to_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.options.support import Access
@@ -45,6 +37,7 @@ from paimon_nb.table.read.plan.global_index import SORTED_INDEX_KINDS, has_row_i
 from paimon_nb.table.read.plan.planner import plan_scan
 from paimon_nb.table.read.row_positions import one_split_per_file
 from paimon_nb.table.read.split.row_tracking import tracked_rows
+from paimon_nb.table.write.index_files import IndexContent, sorted_index, text_index, vector_index
 from paimon_nb.table.write.publish.abort import abort_messages
 from paimon_nb.table.write.publish.changes import CommitMessage
 
@@ -219,12 +212,9 @@ def _index_range(
     first, last = rows
     partition, total = splits[0].partition, splits[0].total_buckets
     column, positions = _values_of_range(store, field, rows, splits)
-    if kind in SORTED_INDEX_KINDS:
-        keys = sorted_keys(field.type, column, positions)
-        size = max(int(store.options.get(opt.SORTED_INDEX_RECORDS_PER_RANGE) * _ROTATION), 1)
-        entries = [_write_sorted_file(store, kind, partition, field, part) for part in keys.chunks(size)]
-    else:
-        entries = list(_write_search_file(store, kind, partition, field, column, positions))
+    prefix = f"vector-{kind}" if kind in VECTOR_INDEX_KINDS else kind
+    contents = _contents(store, kind, field, column, positions)
+    entries = [_write_file(store, kind, prefix, partition, field, content) for content in contents]
     described = tuple(
         replace(e, global_index=(("_ROW_RANGE_START", first), ("_ROW_RANGE_END", last), *(e.global_index or ()),
                                  ("_SOURCE_META", source_meta(snapshot.id))))
@@ -249,58 +239,22 @@ def _values_of_range(
     return column, np.concatenate(ids)
 
 
-def _write_sorted_file(
-    store: TableStore, kind: str, partition: bytes, field: DataField, keys: SortedKeys
-) -> IndexEntry:
-    ends = [encode_index_key(field.type, keys.keys[i]) for i in (0, -1)] if keys.keys else [None, None]
-    bounds = KeyBounds(ends[0], ends[1], bool(len(keys.nulls)))
-    data = _index_file_bytes(store, kind, keys)
-    return _write_file(store, kind, kind, partition, field, data, keys.row_count, bounds.to_bytes())
-
-
-def _write_search_file(
-    store: TableStore,
-    kind: str,
-    partition: bytes,
-    field: DataField,
-    column: pa.ChunkedArray,
-    positions: npt.NDArray[np.int64],
-) -> Iterator[IndexEntry]:
-    """The file of a vector or full-text index; none if there is no value."""
-    valid = column.is_valid()
-    stored, stored_at = column.drop_null(), positions[to_numpy(valid)]
+def _contents(
+    store: TableStore, kind: str, field: DataField, column: pa.ChunkedArray, positions: npt.NDArray[np.int64]
+) -> list[IndexContent]:
+    """The files of the index of one range; of a vector or full-text index none if there is no value."""
+    options = store.options
+    if kind in SORTED_INDEX_KINDS:
+        size = max(int(options.get(opt.SORTED_INDEX_RECORDS_PER_RANGE) * _ROTATION), 1)
+        return [sorted_index(options, kind, part) for part in sorted_keys(field.type, column, positions).chunks(size)]
     if kind == FULL_TEXT_KIND:
-        options = text_index_options(store.options.raw)
-        if len(column):
-            data = write_text_index(options, zip(stored_at.tolist(), stored.to_pylist(), strict=True))
-            meta = text_index_meta(options)
-            yield _write_file(store, kind, kind, partition, field, data, len(column), meta)
-        return
-    length = field.type.length if isinstance(field.type, Vector) else None
-    build = vector_index_build(kind, store.options.raw, field.name, length)
-    if len(stored):
-        data = write_vector_index(build, stored_at, _matrix(store, field, stored, build.dimension))
-        yield _write_file(store, kind, f"vector-{kind}", partition, field, data, len(column), b"{}")
-
-
-def _matrix(store: TableStore, field: DataField, vectors: pa.ChunkedArray, dimension: int) -> npt.NDArray[np.float32]:
-    """The vectors as rows. Raises: SchemaMismatch: one has another length, or an element that is no finite number."""
-    column = vectors.combine_chunks()
-    lengths = set(column.value_lengths().unique().to_pylist()) - {dimension}
-    flat = column.flatten()
-    matrix = None if lengths or flat.null_count else np.asarray(to_numpy(flat), np.float32).reshape(-1, dimension)
-    if matrix is None or not np.isfinite(matrix).all():
-        what = f"a vector of {min(lengths)} elements" if lengths else "an element that is NULL, NaN or infinite"
-        raise SchemaMismatch(
-            f"{store.name}: column {field.name} has {what}, which a vector index of dimension {dimension} cannot hold",
-            hint=f"'fields.{field.name}.dimension' is the length of the vectors" if lengths else "replace it by NULL or a number",
-            column=field.name,
-        )  # fmt: skip
-    return np.ascontiguousarray(matrix)
+        return [text_index(options, column, positions)] if len(column) else []
+    content = vector_index(options, kind, store.name, field, column, positions)
+    return [] if content is None else [content]
 
 
 def _write_file(
-    store: TableStore, kind: str, prefix: str, partition: bytes, field: DataField, data: bytes, rows: int, meta: bytes
+    store: TableStore, kind: str, prefix: str, partition: bytes, field: DataField, content: IndexContent
 ) -> IndexEntry:
     """Write one file. Its entry lacks the range of row ids."""
     name = f"{prefix}-global-index-{uuid.uuid4()}.index"
@@ -309,20 +263,11 @@ def _write_file(
     described: tuple[tuple[str, Any], ...] = (
         ("_INDEX_FIELD_ID", field.id),
         ("_EXTRA_FIELD_IDS", None),
-        ("_INDEX_META", meta),
+        ("_INDEX_META", content.meta),
     )
-    entry = IndexEntry(partition, 0, kind, name, len(data), rows, None, external, described)
-    store.fs.write(store.index_path(entry), data)
+    entry = IndexEntry(partition, 0, kind, name, len(content.data), content.row_count, None, external, described)
+    store.fs.write(store.index_path(entry), content.data)
     return entry
-
-
-def _index_file_bytes(store: TableStore, kind: str, keys: SortedKeys) -> bytes:
-    options = store.options
-    if kind == "btree":
-        codec, level = options.get(opt.BTREE_INDEX_COMPRESSION), options.get(opt.BTREE_INDEX_COMPRESSION_LEVEL)
-        return write_btree_file(keys, options.get(opt.BTREE_INDEX_BLOCK_SIZE), codec, level)
-    codec, level = options.get(opt.BITMAP_INDEX_COMPRESSION), options.get(opt.BITMAP_INDEX_COMPRESSION_LEVEL)
-    return write_bitmap_file(keys, options.get(opt.BITMAP_INDEX_DICTIONARY_BLOCK_SIZE), codec, level)
 
 
 def drop_global_index(

@@ -40,11 +40,13 @@ _Listing = tuple[tuple[IndexKey, ...], tuple[Location, ...]]
 """Keys in order, and where each one's bitmap (or block of the dictionary) is."""
 
 
-def write_bitmap_file(keys: SortedKeys, block_bytes: int, compression: str = "none", level: int = 1) -> bytes:
+def write_bitmap_file(
+    keys: SortedKeys, block_bytes: int, compression: str = "none", level: int = 1, *, present: bool = True
+) -> bytes:
     """The bytes of an index file.
 
     Args:
-        block_bytes: target size of the blocks of the dictionary.
+        block_bytes: target size of the blocks of the dictionary. present: whether it lists the rows that are not NULL.
     """
     out = BlockOutput(compression, level)
     blocks: list[bytes] = []
@@ -64,10 +66,10 @@ def write_bitmap_file(keys: SortedKeys, block_bytes: int, compression: str = "no
     if pending:
         blocks.append(_entry(first, out.write_block(_listing(pending))))
     nulls = out.write(row_ids_to_bytes(row_ids_of(keys.nulls)))
-    others = np.sort(np.concatenate([np.empty(0, np.int64), *keys.rows]))
-    present = out.write(row_ids_to_bytes(row_ids_of(others)))
+    others = np.sort(np.concatenate([np.empty(0, np.int64), *(keys.rows if present else ())]))
+    rows_of_others = out.write(row_ids_to_bytes(row_ids_of(others)))
     index = out.write_block(_listing(blocks))
-    numbers = (nulls.offset, nulls.size, present.offset, present.size, index.offset, index.size)
+    numbers = (nulls.offset, nulls.size, rows_of_others.offset, rows_of_others.size, index.offset, index.size)
     out.write(_FOOTER.pack(*numbers, len(keys.keys), _VERSION, _MAGIC))
     return bytes(out.data)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from paimon_nb.format.index.global_index.index_library import call_library, impo
 from paimon_nb.format.index.global_index.row_id_bitmap import row_ids_to_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
     from types import ModuleType
 
     from pyroaring import BitMap64
@@ -52,16 +53,31 @@ def options_of_text_index(meta: bytes | None) -> dict[str, str]:
     return {str(k): str(v) for k, v in found.items()} if isinstance(found, dict) else {}
 
 
-def full_text_query(query: str | Mapping[str, Any]) -> str:
-    """A query as JSON: a mapping, JSON text, or words of which any may match."""
+def full_text_query(query: str | Mapping[str, Any], column: str) -> str:
+    """A query as JSON: a mapping, JSON text, or words of which any may match.
+
+    Args:
+        column: the column that is searched; a query may name it, although an index has one column only.
+    """
     if isinstance(query, str):
         query = query.strip()
         if query.startswith("{"):
-            return query
-        if not query:
+            try:
+                query = json.loads(query)
+            except ValueError:
+                return str(query)  # the library says what is wrong
+        elif not query:
             raise BadOptionValue("the query has no words", hint="'lake format'", option="query")
-        query = {"match": {"query": query}}
-    return json.dumps(query)
+        else:
+            query = {"match": {"query": query}}
+    return json.dumps(_without_column(query, column))
+
+
+def _without_column(node: Any, column: str) -> Any:
+    """The query without `"column": "<column>"`, at any depth."""
+    if isinstance(node, Mapping):
+        return {k: _without_column(v, column) for k, v in node.items() if (k, v) != ("column", column)}
+    return [_without_column(v, column) for v in node] if isinstance(node, list | tuple) else node
 
 
 def write_text_index(options: Mapping[str, str], texts: Iterable[tuple[int, str]]) -> bytes:

@@ -130,6 +130,9 @@ def write_vector_index(build: VectorIndexBuild, ids: npt.NDArray[np.int64], vect
     return written.getvalue()
 
 
+_SEARCH_PREFIXES = ("", "ivf", *(kind.replace("-", "_") for kind in VECTOR_INDEX_KINDS))
+
+
 @dataclass(frozen=True, slots=True)
 class VectorSearchWidth:
     """How much of an index is searched; None is chosen by the library."""
@@ -149,7 +152,7 @@ class VectorSearchWidth:
         for key, value in options.items():
             prefix, _, name = str(key).replace("-", "_").rpartition(".")
             name = "refine_factor" if name == "rerank_factor" else name
-            if prefix not in ("", "ivf", "diskann") or name not in ("nprobe", "l_search", "refine_factor"):
+            if prefix not in _SEARCH_PREFIXES or name not in ("nprobe", "l_search", "refine_factor"):
                 continue
             if not str(value).isdecimal() or int(value) < 1:
                 raise BadOptionValue(f"{key} cannot be {value!r}", hint="use a number from 1 on", option=str(key))

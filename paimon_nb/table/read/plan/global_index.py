@@ -1,4 +1,4 @@
-"""Finds the row ids that may match a condition in the global indexes of a data-evolution table.
+"""Finds the row ids that may match a condition in the indexes of a table: global ones, and those of primary-key tables.
 
 Rows that no index covers are always found: those appended after it was built, and those whose values were updated since.
 Source: Paimon 2.1 `GlobalIndexEvaluator`, `DataEvolutionGlobalIndexScanner`, `SortedFileGlobalIndexReader`.
@@ -30,7 +30,9 @@ from paimon_nb.format.index.global_index import (
     row_id_range,
     scan_snapshot_of,
 )
+from paimon_nb.format.manifest import as_entries
 from paimon_nb.options import table as opt
+from paimon_nb.table.read.key_index import first_number, sources_of, with_numbered_files
 from paimon_nb.table.read.live_files import index_entries
 from paimon_nb.table.read.predicate.evaluate import like_prefix
 from paimon_nb.table.read.predicate.model import (
@@ -200,6 +202,24 @@ class IndexRange:
     scan_snapshot: int | None
     """The snapshot that it was built from; None if unknown."""
     files: tuple[IndexEntry, ...]
+    of_files: bool = False
+    """Built from whole data files, which never change: the index of a primary-key table."""
+
+
+def key_index_ranges(
+    entries: Iterable[IndexEntry], columns: Iterable[DataField], kinds: Collection[str], files: Iterable[DataFile]
+) -> list[IndexRange]:
+    """The indexes of a primary-key table that answer for some of these files, whose rows have numbers."""
+    by_id, numbered = {f.id: f for f in columns}, {f.file_name: f for f in files}
+    found: list[IndexRange] = []
+    for entry in entries:
+        column = by_id.get(dict(entry.global_index or ()).get("_INDEX_FIELD_ID", -1))
+        sources = sources_of(entry) if column is not None and entry.index_type in kinds else None
+        first = None if sources is None else first_number(sources, numbered)
+        if column is not None and sources is not None and first is not None:
+            last = first + sources.row_count - 1
+            found.append(IndexRange(entry.index_type, column, first, last, None, (entry,), of_files=True))
+    return found
 
 
 def index_ranges(
@@ -245,7 +265,7 @@ def stale_row_ids(store: TableStore, index: IndexRange, files: Sequence[DataFile
             newest = sequences[list(names).index(stored.name)]
         if stored.type.with_nullable(True) != current:
             return row_id_range(index.first, index.last)
-        if _is_newer_than_index(index, newest, file, oldest[begin]):
+        if not index.of_files and _is_newer_than_index(index, newest, file, oldest[begin]):
             stale |= row_id_range(begin, begin + file.row_count - 1)
     return stale
 
@@ -389,7 +409,14 @@ def prune_by_global_index(
         return entries, None
     names_used, partitions = predicate.columns(), {e.partition for e in entries}
     columns = [f for f in store.schema.fields if f.name in names_used and has_index_keys(f.type)]
-    indexes = index_ranges((i for i in index_entries(store, snapshot) if i.partition in partitions), columns)
+    indexed = [i for i in index_entries(store, snapshot) if i.partition in partitions]
+    if store.has_keys:
+        if not any(i.index_type in SORTED_INDEX_KINDS for i in indexed):
+            return entries, None
+        entries = as_entries(with_numbered_files(entries, indexed))
+        indexes = key_index_ranges(indexed, columns, SORTED_INDEX_KINDS, (e.file for e in entries))
+    else:
+        indexes = index_ranges(indexed, columns)
     if not indexes:
         return entries, None
     files = [e.file for e in entries]

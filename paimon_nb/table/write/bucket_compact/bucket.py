@@ -14,19 +14,24 @@ from paimon_nb.options import table as opt
 from paimon_nb.table.lsm import Levels, sections
 from paimon_nb.table.lsm.levels import key_decoder
 from paimon_nb.table.lsm.pick import PickLimits, Unit, pick_compaction, pick_full
+from paimon_nb.table.read.key_index import key_indexes
 from paimon_nb.table.read.live_files import index_entries
 from paimon_nb.table.read.plan.snapshot_scan import visible_levels
 from paimon_nb.table.read.store import POSTPONE_BUCKET, TableStore
 from paimon_nb.table.write.bucket_compact.append import compact_append_bucket, pick_append_auto
 from paimon_nb.table.write.bucket_compact.deletion_vectors import BucketVectors
 from paimon_nb.table.write.bucket_compact.merge_tree import BucketCompaction
+from paimon_nb.table.write.bucket_compact.result import CompactResult
+from paimon_nb.table.write.key_index import BucketIndexes
+from paimon_nb.table.write.publish.abort import abort_messages
+from paimon_nb.table.write.publish.changes import CommitMessage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
+
     from paimon_nb.format.manifest import DataFile, IndexEntry
-    from paimon_nb.table.write.bucket_compact.result import CompactResult
-    from paimon_nb.table.write.publish.changes import CommitMessage
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +45,7 @@ class KeyBucket:
     bucket: int
     files: tuple[DataFile, ...]
     index: tuple[IndexEntry, ...] = ()
-    """Live index files of the table; only this bucket's deletion vectors are used."""
+    """Live index files of the table; only this bucket's are used."""
 
     def levels(self) -> Levels:
         decode = key_decoder([f.type for f in self.store.schema.key_fields])
@@ -65,7 +70,36 @@ class KeyBucket:
         work = BucketCompaction(
             self.store, self.partition, self.bucket, self.levels(), unit, vectors, self._forces_rewrite, write_changelog
         )
-        return work.run()
+        result = work.run()
+        before = {f.file_name for f in result.before}
+        self._refresh_indexes(result, [f for f in self.files if f.file_name not in before] + result.after, vectors)
+        return result
+
+    def has_current_indexes(self) -> bool:
+        """Whether the indexes of the table's columns cover what they can of the bucket."""
+        return BucketIndexes(self.store, self.partition, self.bucket, self.index).is_current(self.files)
+
+    def build_indexes(self) -> CompactResult:
+        """Build the indexes that the bucket lacks; its files stay."""
+        result = CompactResult()
+        self._refresh_indexes(result, self.files, self.vectors())
+        return result
+
+    def _refresh_indexes(self, result: CompactResult, files: Sequence[DataFile], vectors: BucketVectors | None) -> None:
+        """Add index files for the files that a compaction leaves."""
+
+        def deleted(name: str) -> np.ndarray | None:
+            vector = vectors.of(name) if vectors is not None else None
+            return None if vector is None else vector.positions()
+
+        indexes = BucketIndexes(self.store, self.partition, self.bucket, self.index)
+        try:
+            new, stale = indexes.refresh(files, deleted)
+        except BaseException:
+            abort_messages(self.store, [result.attach_to(CommitMessage(self.partition, self.bucket, -1))])
+            raise
+        result.new_index += new
+        result.deleted_index += stale
 
     def vectors(self) -> BucketVectors | None:
         """The bucket's deletion vectors; None if the table has none."""
@@ -147,7 +181,8 @@ def _compact_after_write(
     full: bool | None,
 ) -> list[CommitMessage]:
     snapshot = store.snapshots.get(before.snapshot_id) if before.snapshot_id is not None else None
-    index = tuple(index_entries(store, snapshot)) if store.options.deletion_vectors else ()
+    indexed = store.options.deletion_vectors or bool(key_indexes(store.schema))
+    index = tuple(index_entries(store, snapshot)) if indexed else ()
     out = []
     for message in messages:
         if message.bucket == POSTPONE_BUCKET:
@@ -164,7 +199,12 @@ def _compact_after_write(
         unit = bucket.pick_unit(
             full=store.options.needs_full_compaction_each_time if full is None else full, streams=full is not None
         )
-        out.append(bucket.compact(unit, write_changelog=write_changelog).attach_to(message) if unit else message)
+        if unit is not None:
+            out.append(bucket.compact(unit, write_changelog=write_changelog).attach_to(message))
+        elif not bucket.has_current_indexes():
+            out.append(bucket.build_indexes().attach_to(message))
+        else:
+            out.append(message)
     return out
 
 

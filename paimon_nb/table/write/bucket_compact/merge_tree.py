@@ -108,6 +108,8 @@ class BucketCompaction:
             return False
         if not self.lookup or file.level != 0:
             return True
+        if self.store.options.has(opt.PK_VECTOR_INDEX_COLUMNS):
+            return False  # as in Java: the index of a vector column covers what compactions wrote
         if file_format(self.store.options, 0) != file_format(self.store.options, output):
             return False
         # Merging with the rows above can change these rows, unless the newest row simply wins.

@@ -14,6 +14,7 @@ from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.options import table as opt
 from paimon_nb.options.support import Access
+from paimon_nb.table.read.key_index import sources_of
 from paimon_nb.table.read.live_files import by_bucket, index_entries, live_entries
 from paimon_nb.table.read.plan.snapshot_scan import visible_levels
 from paimon_nb.table.read.store import POSTPONE_BUCKET, TableStore, map_in_threads
@@ -58,9 +59,9 @@ class CompactTask:
     files: tuple[DataFile, ...]
     """Tables with keys or data evolution: all live files of the bucket. Otherwise: the files to merge."""
     unit: Unit | None
-    """Key tables, and clustered tables: what to compact."""
+    """Key tables, and clustered tables: what to compact. None for a key table: only its indexes are built."""
     index: tuple[IndexEntry, ...]
-    """Deletion vectors of the bucket."""
+    """Deletion vectors of the bucket, and indexes of a key table's columns."""
     base_snapshot: int
 
     @property
@@ -103,7 +104,8 @@ def plan_compaction(store: TableStore, partitions: Partitions | None = None, *, 
             continue
         bucket_index = tuple(
             e for e in index
-            if e.partition == partition and e.bucket == bucket and e.index_type == "DELETION_VECTORS"
+            if e.partition == partition and e.bucket == bucket
+            and (e.index_type == "DELETION_VECTORS" or sources_of(e) is not None)
         )  # fmt: skip
         files = tuple(e.file for e in entries)
         total = entries[0].total_buckets
@@ -126,8 +128,9 @@ def _choose_files(
     if store.has_keys:
         # As Java's dedicated compaction: with full-compaction changelog, minor compactions produce changelog too.
         full = full or store.options.needs_full_compaction_each_time
-        unit = KeyBucket(store, partition, bucket, files, index).pick_unit(full=full)
-        return [(files, unit)] if unit else []
+        whole = KeyBucket(store, partition, bucket, files, index)
+        unit = whole.pick_unit(full=full)
+        return [(files, unit)] if unit or not whole.has_current_indexes() else []
     if store.evolves_data:
         return [(files, None)] if pick_row_ranges(store, files) or pick_blob_files(store, files) else []
     if uses_clustering(store):
@@ -179,9 +182,9 @@ def run_task(store: TableStore, task: CompactTask) -> list[CommitMessage]:
         return compact_postponed(store, task.partition, task.files, task.base_snapshot)
     message = CommitMessage(task.partition, task.bucket, task.total_buckets, base_snapshot=task.base_snapshot)
     if store.has_keys:
-        assert task.unit is not None
         bucket = KeyBucket(store, task.partition, task.bucket, task.files, task.index)
-        return [bucket.compact(task.unit).attach_to(message)]
+        result = bucket.build_indexes() if task.unit is None else bucket.compact(task.unit)
+        return [result.attach_to(message)]
     vectors = BucketVectors(store, task.partition, task.bucket, task.index) if task.index else None
     if store.evolves_data:
         indexed = any(e.global_index is not None for e in index_entries(store, store.latest()))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.manifest import ADD, DELETE, IndexEntry, ManifestEntry
 from paimon_nb.table.read.data_evolution import is_dedicated
+from paimon_nb.table.read.key_index import sources_of
 from paimon_nb.table.write.publish.changes import DELETION_VECTORS, HASH
 
 if TYPE_CHECKING:
@@ -148,18 +149,26 @@ def _global_index_conflict(
     known_files: set[str], now: Iterable[IndexEntry], new: Sequence[IndexEntry]
 ) -> Conflict | None:
     """Rows have one global index of a column: another commit indexed some of the same rows since the change was planned."""
-    added = [(i, dict(i.global_index)) for i in new if i.global_index is not None]
+    added = [(i, dict(i.global_index), _level_of_index(i)) for i in new if i.global_index is not None]
     for entry in now if added else ():
         if entry.global_index is None or entry.file_name in known_files:
             continue
-        there = dict(entry.global_index)
-        for index, known in added:
+        there, level = dict(entry.global_index), _level_of_index(entry)
+        for index, known, own_level in added:
+            if level != own_level:
+                continue
             first, last = known["_ROW_RANGE_START"], known["_ROW_RANGE_END"]
             same_rows = there["_ROW_RANGE_START"] <= last and first <= there["_ROW_RANGE_END"]
             if there["_INDEX_FIELD_ID"] == known["_INDEX_FIELD_ID"] and same_rows:
-                why = f"another commit indexed some of the row ids {first} to {last}"
-                return Conflict(why, index.partition, index.bucket, entry.file_name)
+                rows = "the rows of this level" if level else f"some of the row ids {first} to {last}"
+                return Conflict(f"another commit indexed {rows}", index.partition, index.bucket, entry.file_name)
     return None
+
+
+def _level_of_index(entry: IndexEntry) -> tuple[bytes, int, int] | None:
+    """The place of an index of a primary-key table, which counts the rows of one level; None for an index of row ids."""
+    sources = sources_of(entry)
+    return None if sources is None else (entry.partition, entry.bucket, sources.level)
 
 
 def missing_target_conflict(
