@@ -7,7 +7,7 @@ from typing import Any
 
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.options.enums import problem_of_stats_mode
-from paimon_nb.options.option import Option, at_least, boolean, choice, integer, number, text
+from paimon_nb.options.option import Option, at_least, boolean, choice, integer, memory, number, text
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,14 @@ def _field_option(option: Option[Any]) -> Pattern:
 def _prefix_option(prefix: str, doc: str) -> Pattern:
     return Pattern(f"{prefix}.*", rf"{re.escape(prefix)}\..+", text(f"{prefix}.*", None, doc))
 
+
+MULTIVALUE_INDEX_COMPRESSION = text(
+    "multivalue-index.compression", "none", "codec of the dictionary: none, lz4 or zstd"
+)
+MULTIVALUE_INDEX_COMPRESSION_LEVEL = integer("multivalue-index.compression-level", 1, "level of that codec")
+MULTIVALUE_INDEX_DICTIONARY_BLOCK_SIZE = memory(
+    "multivalue-index.dictionary-block-size", "16 kb", "target size of the blocks of the dictionary", check=at_least(1)
+)
 
 PATTERNS: tuple[Pattern, ...] = (
     _field_option(text("aggregate-function", None, "how values of one key become one")),
@@ -98,6 +106,7 @@ PATTERNS: tuple[Pattern, ...] = (
     *(_prefix_option(kind, f"build option of vector indexes of type {kind}")
       for kind in ("ivf-flat", "ivf-pq", "ivf-sq", "ivf-rq", "diskann")),
     _prefix_option("full-text", "build option of full-text indexes: tokenizer, language, stem ..."),
+    _prefix_option("multivalue-index", "build option of indexes of array elements: compression, dictionary-block-size ..."),
     _prefix_option("s3", "access to S3"),
     _prefix_option("s3a", "access to S3"),
     _prefix_option("oss", "access to OSS; used by Java only"),

@@ -36,13 +36,6 @@ GLOBAL_INDEX_ROW_COUNT_PER_SHARD = long(
 )
 GLOBAL_INDEX_SEARCH_MODE = choice("global-index.search-mode", None, "fast full detail", "fallback search mode")
 GLOBAL_INDEX_THREAD_NUM = integer("global-index.thread-num", 32, "index IO threads")
-MULTIVALUE_INDEX_COMPRESSION = text(
-    "multivalue-index.compression", "none", "codec of the dictionary: none, lz4 or zstd"
-)
-MULTIVALUE_INDEX_COMPRESSION_LEVEL = integer("multivalue-index.compression-level", 1, "level of that codec")
-MULTIVALUE_INDEX_DICTIONARY_BLOCK_SIZE = memory(
-    "multivalue-index.dictionary-block-size", "16 kb", "target size of the blocks of the dictionary", check=at_least(1)
-)
 PK_BITMAP_INDEX_COLUMNS = text("pk-bitmap.index.columns", None, "columns of a key table with a bitmap index")
 PK_BTREE_INDEX_COLUMNS = text("pk-btree.index.columns", None, "columns of a key table with a btree index")
 PK_FULL_TEXT_INDEX_COLUMNS = text("pk-full-text.index.columns", None, "column of a key table with a full-text index")

@@ -17,7 +17,7 @@ from paimon_nb.format.index.global_index import IndexFileSource, row_id_range, r
 from paimon_nb.format.types.arrow_builders import from_numpy, to_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.table.read.data_evolution import anchor_file
-from paimon_nb.table.read.key_index import numbering, uses_key_indexes
+from paimon_nb.table.read.key_index import numbering
 from paimon_nb.table.read.live_files import index_entries
 from paimon_nb.table.read.plan.global_index import (
     INDEX_THREADS,
@@ -56,7 +56,7 @@ def with_numbered_rows(plan: ScanPlan) -> ScanPlan:
     plain = all(
         s.branch is None and not s.waiting and not s.changes and not s.diff and s.origins is None for s in plan.splits
     )
-    if plan.snapshot is None or not plain or not uses_key_indexes(plan.store, is_independent(plan.store)):
+    if plan.snapshot is None or not plain or not (plan.store.has_key_indexes and is_independent(plan.store)):
         return plan
     number = numbering(index_entries(plan.store, plan.snapshot), plan.files)
 

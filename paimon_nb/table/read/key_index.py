@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from paimon_nb.format.manifest import DataFile, IndexEntry, ManifestEntry
     from paimon_nb.format.schema import TableSchema
-    from paimon_nb.table.read.store import TableStore
 
 VECTOR, FULL_TEXT, BTREE, BITMAP, MULTIVALUE = "vector", "full-text", "btree", "bitmap", "multivalue"
 COLUMNS_OF_FAMILY: Mapping[str, Option[Any]] = {
@@ -119,16 +118,6 @@ def sources_of(entry: IndexEntry) -> SourceFiles | None:
 # -- rows that an index answers for
 
 # Positions in an index become numbers of rows of the scan: each of its files gets a first number, as files with row ids have.
-
-
-def uses_key_indexes(store: TableStore, independent: bool) -> bool:
-    """Whether a scan of the table may ask its indexes: its files hold no two versions of a row."""
-    return (
-        store.has_keys
-        and independent
-        and bool(store.options.get(opt.GLOBAL_INDEX_ENABLED))
-        and any(option.key in store.options.raw for option in COLUMNS_OF_FAMILY.values())
-    )
 
 
 def with_numbered_files(entries: Iterable[ManifestEntry], indexes: Sequence[IndexEntry]) -> list[ManifestEntry]:

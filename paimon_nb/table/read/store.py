@@ -457,6 +457,11 @@ class TableStore:
                 table=self.name,
             )
 
+    @cached_property
+    def has_key_indexes(self) -> bool:
+        """Whether columns of a primary-key table have indexes (`pk-btree.index.columns` and others)."""
+        return self.has_keys and any(k.startswith("pk-") and k.endswith(".index.columns") for k in self.options.raw)
+
     @property
     def evolves_data(self) -> bool:
         """Whether files of this table may hold only some columns of their rows (data evolution)."""

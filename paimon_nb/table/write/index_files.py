@@ -24,6 +24,7 @@ from paimon_nb.format.index.global_index.text_file import (
 from paimon_nb.format.index.global_index.vector_file import vector_index_build, write_vector_index
 from paimon_nb.format.types import Array, Vector
 from paimon_nb.format.types.arrow_builders import to_numpy
+from paimon_nb.options import prefix_options
 from paimon_nb.options import table as opt
 
 if TYPE_CHECKING:
@@ -68,8 +69,11 @@ def element_index(
     keys = sorted_keys(field.type.element, elements.filter(valid), owners[to_numpy(valid)])
     keys = SortedKeys(keys.type, keys.keys, [np.unique(rows) for rows in keys.rows], keys.nulls)
     ends = [encode_index_key(keys.type, keys.keys[i]) for i in (0, -1)] if keys.keys else [None, None]
-    codec, level = options.get(opt.MULTIVALUE_INDEX_COMPRESSION), options.get(opt.MULTIVALUE_INDEX_COMPRESSION_LEVEL)
-    size = options.get(opt.MULTIVALUE_INDEX_DICTIONARY_BLOCK_SIZE)
+    codec, level = (
+        options.get(prefix_options.MULTIVALUE_INDEX_COMPRESSION),
+        options.get(prefix_options.MULTIVALUE_INDEX_COMPRESSION_LEVEL),
+    )
+    size = options.get(prefix_options.MULTIVALUE_INDEX_DICTIONARY_BLOCK_SIZE)
     data = write_bitmap_file(keys, size, codec, level, present=False)
     return IndexContent(data, len(column), KeyBounds(ends[0], ends[1], has_nulls=False).to_bytes())
 

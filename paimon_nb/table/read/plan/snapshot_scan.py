@@ -29,7 +29,6 @@ from paimon_nb.options import table as opt
 from paimon_nb.options.support import IGNORE_UNSUPPORTED
 from paimon_nb.table.lsm.levels import key_decoder, split_into_sections
 from paimon_nb.table.read.data_evolution import group_by_row_range
-from paimon_nb.table.read.key_index import uses_key_indexes
 from paimon_nb.table.read.live_files import check_unique, group_by_bucket, index_entries, read_live
 from paimon_nb.table.read.plan.prune import Pruner
 from paimon_nb.table.read.store import POSTPONE_BUCKET, TableStore
@@ -274,7 +273,7 @@ def plan_snapshot(
     waiting = _postponed_files(store, snapshot, pruner) if merged else {}
     entries = prune_live_files(store, snapshot, pruner, levels or visible_levels(store), since_ms)
     candidates = None
-    if predicate is not None and (store.evolves_data or uses_key_indexes(store, independent and not merged)):
+    if predicate is not None and (store.evolves_data or (store.has_key_indexes and independent and not merged)):
         from paimon_nb.table.read.plan.global_index import prune_by_global_index
 
         entries, candidates = prune_by_global_index(store, snapshot, pruner, entries)

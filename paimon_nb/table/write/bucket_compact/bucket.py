@@ -14,7 +14,6 @@ from paimon_nb.options import table as opt
 from paimon_nb.table.lsm import Levels, sections
 from paimon_nb.table.lsm.levels import key_decoder
 from paimon_nb.table.lsm.pick import PickLimits, Unit, pick_compaction, pick_full
-from paimon_nb.table.read.key_index import key_indexes
 from paimon_nb.table.read.live_files import index_entries
 from paimon_nb.table.read.plan.snapshot_scan import visible_levels
 from paimon_nb.table.read.store import POSTPONE_BUCKET, TableStore
@@ -181,7 +180,7 @@ def _compact_after_write(
     full: bool | None,
 ) -> list[CommitMessage]:
     snapshot = store.snapshots.get(before.snapshot_id) if before.snapshot_id is not None else None
-    indexed = store.options.deletion_vectors or bool(key_indexes(store.schema))
+    indexed = store.options.deletion_vectors or store.has_key_indexes
     index = tuple(index_entries(store, snapshot)) if indexed else ()
     out = []
     for message in messages:
