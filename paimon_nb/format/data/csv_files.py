@@ -6,13 +6,13 @@ Source: Paimon 2.1 `format/csv/Csv{Options,Parser,FileReader,FormatWriter}.java`
 from __future__ import annotations
 
 import logging
-import re
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from paimon_nb.base.errors import BadOptionValue, CorruptFile, ReadError, UnsupportedFormat
 from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.format.data.foreign_texts import WHOLE_NUMBER
 from paimon_nb.format.data.json_files import column_of_java_texts, java_texts_of
 from paimon_nb.format.data.schema_cast import without_columns
 from paimon_nb.format.data.text_codecs import LINE_ENDS, new_encoder, read_text, split_lines, split_lines_with_ends
@@ -42,9 +42,9 @@ _KEYS = {
 CSV_UNSUPPORTED_TYPES = ("ARRAY", "MAP", "MULTISET", "ROW", "VECTOR", "VARIANT", "BLOB", "GEOMETRY", "GEOGRAPHY")
 """Types that CSV files cannot store."""
 PERMISSIVE, DROP_MALFORMED, FAIL_FAST = "permissive", "dropmalformed", "failfast"
-_INTEGER = re.compile(r"[+-]?\d+")
+_TEXTS = ("CHAR", "VARCHAR", "BINARY", "VARBINARY")
+"""Types of which the null literal in quotes is a value."""
 _INTEGER_BITS = {"TINYINT": 7, "SMALLINT": 15, "INT": 31, "BIGINT": 63}
-_FLOAT = re.compile(r"[+-]?(NaN|Infinity|(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?[fFdD]?)")
 _ERRORS = (ReadError, pa.ArrowException, ValueError, OverflowError)
 
 
@@ -95,13 +95,39 @@ class CsvOptions:
 
 
 def parse_csv_line(line: str, options: CsvOptions) -> list[str | None]:
-    """The values of one line, unquoted. A last value without its closing quote is left out, as in Java."""
-    separator, quote, escape = options.field_delimiter[0], options.quote[0], options.escape[0]
-    if quote not in line and escape not in line:
-        return list(line.split(separator))
+    """The values of one line, unquoted; None for the null literal.
+
+    More is kept than in Java 2.1. The null literal in quotes is text: Spark and DuckDB write empty text as `""` and NULL as
+    nothing, where Java reads both as NULL. A quote that is never closed is a part of its value, where Java leaves the value out.
+    """
+    if options.quote[0] not in line and options.escape[0] not in line:
+        return [None if value == options.null_literal else value for value in line.split(options.field_delimiter[0])]
+    values, is_closed = _parse_quoted_line(line, options, options.escape[0], quotes_inside=True)
+    if not is_closed:  # DuckDB, pandas and Arrow double quotes, and write a backslash before the closing one as it is
+        values, is_closed = _parse_quoted_line(line, options, "", quotes_inside=True)
+    return values if is_closed else _parse_quoted_line(line, options, options.escape[0], quotes_inside=False)[0]
+
+
+def _parse_quoted_line(
+    line: str, options: CsvOptions, escape: str, quotes_inside: bool
+) -> tuple[list[str | None], bool]:
+    """The values of a line with quotes or escapes, and whether all quotes are closed. One that is not is a part of its value.
+
+    Args:
+        escape: the escape character; '': none.
+        quotes_inside: whether a quote after the start of a value begins a quoted part of it, as in Java. If not, only a quote
+            at the start does.
+    """
+    separator, quote, null = options.field_delimiter[0], options.quote[0], options.null_literal
     values: list[str | None] = []
     buffer: list[str] = []
-    in_quotes = in_field = False
+    in_quotes = in_field = was_quoted = False
+
+    def end_value() -> None:
+        text = "".join(buffer)
+        values.append(None if text == null and not was_quoted else text)
+        buffer.clear()
+
     position, size = 0, len(line)
     while position < size:
         c = line[position]
@@ -112,7 +138,7 @@ def parse_csv_line(line: str, options: CsvOptions) -> list[str | None]:
                 position += 1
             else:
                 buffer.append(c)  # Java 2.1 leaves it out; Spark and DuckDB, which write it so, keep it
-        elif c == quote:
+        elif c == quote and (quotes_inside or in_quotes or not "".join(buffer).strip()):
             if (in_quotes or in_field) and following == quote:
                 buffer.append(following)
                 position += 1
@@ -123,24 +149,26 @@ def parse_csv_line(line: str, options: CsvOptions) -> list[str | None]:
                     else:
                         buffer.append(c)  # a quote inside a value
                 in_quotes = not in_quotes
+                was_quoted = True
             in_field = not in_field
         elif c == separator and not in_quotes:
-            values.append("".join(buffer))
-            buffer.clear()
-            in_field = False
+            end_value()
+            in_field = was_quoted = False
         else:
             buffer.append(c)
             in_field = True
         position += 1
-    if not in_quotes:
-        values.append("".join(buffer))
-    return values
+    if in_quotes:
+        buffer.insert(0, quote)
+    end_value()
+    return values, not in_quotes
 
 
 def split_records(text: str, options: CsvOptions) -> list[str]:
     """The rows of a text: its lines, and where a value in quotes continues in the next lines, these together.
 
-    Java 2.1 cuts a value at its line break. A quote that is never closed ends with its line, as there.
+    Java 2.1 cuts a value at its line break. A quote that is never closed ends with its line, as there, and so does one that only
+    another value's quote would close.
     """
     if options.quote[0] not in text:
         return split_lines(text, options.line_delimiter)
@@ -150,47 +178,58 @@ def split_records(text: str, options: CsvOptions) -> list[str]:
     while at < len(pieces):
         line, end = pieces[at]
         record, last = line, at
-        if _ends_inside_quotes(line, options):
+        if _quote_is_open(line, options):
             joined = line
             for following in range(at + 1, len(pieces)):
                 joined += end + pieces[following][0]
                 end = pieces[following][1]
-                if options.quote[0] in pieces[following][0] and not _ends_inside_quotes(joined, options):
+                if options.quote[0] not in pieces[following][0]:
+                    continue
+                is_open = _quote_is_open(joined, options)
+                if is_open is False:
                     record, last = joined, following
+                if not is_open:
                     break
         records.append(record)
         at = last + 1
     return records
 
 
-def _ends_inside_quotes(line: str, options: CsvOptions) -> bool:
-    """Whether a value that begins with a quote has no closing quote."""
+def _quote_is_open(line: str, options: CsvOptions) -> bool | None:
+    """Whether a value that begins with a quote has no closing quote; None: other text follows a closing quote."""
     separator, quote, escape = options.field_delimiter[0], options.quote[0], options.escape[0]
     position, size = 0, len(line)
+    is_open: bool | None = False
     while position < size:
-        if line[position] == quote:
-            position += 1
-            while position < size:
-                c = line[position]
-                if c == escape and position + 1 < size and line[position + 1] in (quote, escape):
-                    position += 1
-                elif c == quote:
-                    if position + 1 < size and line[position + 1] == quote:
-                        position += 1
-                    else:
-                        break
-                position += 1
-            else:
-                return True
         following = line.find(separator, position)
+        if line[position] == quote:
+            closing = _closing_quote(line, position + 1, quote, escape)
+            if closing < 0:
+                return True
+            following = line.find(separator, closing + 1)
+            if line[closing + 1 : following if following >= 0 else size].strip():
+                is_open = None
         if following < 0:
-            return False
+            break
         position = following + 1
-    return False
+    return is_open
+
+
+def _closing_quote(line: str, position: int, quote: str, escape: str) -> int:
+    """Where the quoted value ends whose text begins at `position`; -1: it does not."""
+    size = len(line)
+    while position < size:
+        c, following = line[position], line[position + 1 : position + 2]
+        if (c == escape and following and following in (quote, escape)) or (c == quote and following == quote):
+            position += 1
+        elif c == quote:
+            return position
+        position += 1
+    return -1
 
 
 def format_csv_line(values: Sequence[str | None], options: CsvOptions) -> str:
-    """One line with its end. A value with a special character is quoted."""
+    """One line with its end. A value with a special character is quoted, and text that equals the null literal."""
     quote, escape = options.quote, options.escape
     special = {options.field_delimiter[0], options.line_delimiter[0], quote[0], escape[0]}
     if options.line_delimiter in LINE_ENDS:  # readers take each of them as the end of a line
@@ -199,7 +238,7 @@ def format_csv_line(values: Sequence[str | None], options: CsvOptions) -> str:
     for value in values:
         if value is None:
             parts.append(options.null_literal)
-        elif special.isdisjoint(value):
+        elif special.isdisjoint(value) and value != options.null_literal:
             parts.append(value)
         else:
             parts.append(quote + value.replace(escape, escape + escape).replace(quote, escape + quote) + quote)
@@ -216,8 +255,19 @@ def _check_csv_supports_table(fields: Sequence[DataField], options: TableOptions
         )  # fmt: skip
 
 
+def column_positions(header: Sequence[str | None], names: Sequence[str]) -> dict[str, int]:
+    """The position of each column in a file.
+
+    It is the column's own one, as in Java, unless the header has a name of the table elsewhere: then columns are found by their
+    names, ignoring case, and one that the header lacks is at its end, where no line has a value.
+    """
+    found = {name.strip().lower(): i for i, name in reversed(list(enumerate(header))) if name}
+    moved = any(found.get(name.lower(), i) != i for i, name in enumerate(names))
+    return {name: found.get(name.lower(), len(header)) if moved else i for i, name in enumerate(names)}
+
+
 class CsvReader:
-    """The rows of one file, as one row group. `fields` are all columns of the file, by position."""
+    """The rows of one file, as one row group. `fields` are all columns of the file, by position or by the names of its header."""
 
     def __init__(
         self,
@@ -232,8 +282,12 @@ class CsvReader:
         self._path, self._options = path, CsvOptions.of(options.raw if options is not None else {})
         lines = split_records(read_text(fs, path), self._options)
         self._lines = lines[1:] if self._options.header else lines
+        header = parse_csv_line(lines[0], self._options) if self._options.header and lines else []
         self._columns = [f.name for f in fields] if columns is None else list(columns)
-        self._read = [(i, f) for i, f in enumerate(fields) if f.name in self._columns]
+        names = [f.name for f in fields]
+        positions = column_positions(header, names)
+        self._read = [(positions[f.name], f) for f in fields if f.name in self._columns]
+        self._count = max(len(header), len(fields))
 
     @property
     def num_rows(self) -> int:
@@ -251,10 +305,15 @@ class CsvReader:
         if not fields:
             return without_columns(len(self._lines))
         rows = [parse_csv_line(line, self._options) if line.strip() else [] for line in self._lines]
+        if longer := [i for i, row in enumerate(rows) if len(row) > self._count]:
+            log.warning(
+                "%s: row %d has %d values, the table %d columns; the last values are left out; %d such rows",
+                self._path, longer[0] + 1, len(rows[longer[0]]), self._count, len(longer),
+            )  # fmt: skip
         columns: list[pa.Array] = []
         bad: set[int] = set()
         for position, field in self._read:
-            texts = [self._text_of(row, position) for row in rows]
+            texts = [self._text_of(row, position, field.type) for row in rows]
             if bad and self._options.mode == PERMISSIVE:
                 texts = [None if i in bad else text for i, text in enumerate(texts)]
             column, misfits = parse_column(texts, field.type)
@@ -276,9 +335,9 @@ class CsvReader:
             return table.filter(pa.array([i not in bad for i in range(table.num_rows)]))
         return table
 
-    def _text_of(self, row: Sequence[str | None], position: int) -> str | None:
+    def _text_of(self, row: Sequence[str | None], position: int, t: DataType) -> str | None:
         text = row[position] if position < len(row) else None
-        return None if text == self._options.null_literal else text
+        return None if text == self._options.null_literal and t.root not in _TEXTS else text
 
     def batches(self, rows: int, groups: Sequence[int] | None = None) -> Iterator[pa.RecordBatch]:
         yield from self.read(groups).to_batches(rows)
@@ -290,9 +349,9 @@ class CsvReader:
 def parse_column(texts: Sequence[str | None], t: DataType) -> tuple[pa.Array, list[int]]:
     """The texts as values of a type, and the positions of those that are not values of it, which are NULL."""
     known = [v for v in texts if v is not None]
-    if all(_java_parses_field(v, t) for v in known):
+    if all(_is_within_range(v, t) for v in known):
         try:
-            return column_of_java_texts(_without_java_number_suffix(texts, t), t), []
+            return column_of_java_texts(texts, t), []
         except _ERRORS:
             pass
     parsed: dict[str, pa.Array | None] = {v: _parse_csv_field(v, t) for v in dict.fromkeys(known)}
@@ -303,30 +362,21 @@ def parse_column(texts: Sequence[str | None], t: DataType) -> tuple[pa.Array, li
 
 def _parse_csv_field(text: str, t: DataType) -> pa.Array | None:
     """One text as a value of a type; None if it is not one."""
-    if not _java_parses_field(text, t):
+    if not _is_within_range(text, t):
         return None
     try:
-        column = column_of_java_texts(_without_java_number_suffix([text], t), t)
+        column = column_of_java_texts([text], t)
     except _ERRORS:
         return None
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
-def _java_parses_field(text: str, t: DataType) -> bool:
-    """Whether Java parses the text of a CSV field as this type; True for types other than numbers."""
-    if t.root in _INTEGER_BITS:
-        limit = 1 << _INTEGER_BITS[t.root]
-        return _INTEGER.fullmatch(text) is not None and -limit <= int(text) < limit
-    if t.root in ("FLOAT", "DOUBLE"):
-        return _FLOAT.fullmatch(text.strip()) is not None
-    return True
-
-
-def _without_java_number_suffix(texts: Sequence[str | None], t: DataType) -> Sequence[str | None]:
-    """The texts of floating point numbers without the letter that Java allows at the end."""
-    if t.root not in ("FLOAT", "DOUBLE"):
-        return texts
-    return [None if v is None else v.strip() if v.strip()[-1:] in "Ny" else v.strip().rstrip("fFdD") for v in texts]
+def _is_within_range(text: str, t: DataType) -> bool:
+    """Whether the text of an integer is one, within its type; True for other types."""
+    if t.root not in _INTEGER_BITS:
+        return True
+    limit, found = 1 << _INTEGER_BITS[t.root], WHOLE_NUMBER.fullmatch(text)
+    return found is not None and -limit <= int(found[1]) < limit
 
 
 class CsvWriter:

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from paimon_nb.base.errors import CorruptFile, ReadError, UnsupportedFormat
 from paimon_nb.format.data.cast import cast_column
+from paimon_nb.format.data.foreign_texts import WHOLE_NUMBER, date_text, float_text
 from paimon_nb.format.data.iso_timestamps import ISO_TIMESTAMP, timestamp_of_text
 from paimon_nb.format.data.schema_cast import without_columns
 from paimon_nb.format.data.text_codecs import new_encoder, read_text, split_lines
@@ -40,17 +41,25 @@ if TYPE_CHECKING:
     from paimon_nb.fs import FileIO
     from paimon_nb.options import TableOptions
 
-STRING, BYTES = VarChar(), ("BINARY", "VARBINARY")
+STRING, BYTES, INTEGERS = VarChar(), ("BINARY", "VARBINARY"), ("TINYINT", "SMALLINT", "INT", "BIGINT")
+_JSON_KINDS: dict[type[DataType], type] = {Vector: list, Array: list, Map: dict, Row: dict}
+"""What nested types are in JSON."""
 
 
 _MISFITS = (ReadError, pa.ArrowException, ValueError, LookupError, TypeError, AttributeError, RecursionError)
 """Errors of values that cannot be converted to the type of their column."""
 
 
+class _Number(str):
+    """A number as its text in the file, so that none of its digits is lost."""
+
+    __slots__ = ()
+
+
 def _parse_object(path: str, line: str, ignores_errors: bool) -> dict[str, Any] | None:
     """The JSON object of one line; None if it is not one and such lines are skipped. Raises CorruptFile."""
     try:
-        row = json.loads(line, parse_int=str, parse_float=str)
+        row = json.loads(line, parse_int=_Number, parse_float=_Number, parse_constant=_Number)
     except (ValueError, RecursionError) as error:
         row, why = None, f"{type(error).__name__}: {error!s:.80}"
     else:
@@ -159,8 +168,14 @@ def column_of_java_texts(texts: Sequence[str | None], t: DataType) -> pa.Array:
     """A column from such texts. Raises ReadError, ValueError."""
     if t.root in BYTES:
         return pa.array([None if v is None else base64.b64decode(v, validate=True) for v in texts], arrow_type(t))
-    if t.root == "BOOLEAN":  # every other text is false in Java
-        return pa.array([None if v is None else v.lower() == "true" for v in texts], arrow_type(t))
+    if t.root in ("FLOAT", "DOUBLE"):
+        texts = [v if v is None else float_text(v) for v in texts]
+    if t.root in INTEGERS and (
+        wrong := next((v for v in texts if v is not None and not WHOLE_NUMBER.fullmatch(v)), None)
+    ):
+        raise ReadError(f"{wrong!r:.40} is not an integer", hint="change the type of the column")
+    if t.root == "DATE":
+        texts = [v if v is None else date_text(v) for v in texts]
     if isinstance(t, Timestamp | LocalZonedTimestamp) and any(
         v is not None and ISO_TIMESTAMP.fullmatch(v) for v in texts
     ):
@@ -200,8 +215,13 @@ def _json_map(scalar: Any, t: Map) -> dict[str | None, Any]:
 
 
 def _column_of_json(values: list[Any], t: DataType) -> pa.Array:
-    """An Arrow array of JSON values."""
+    """An Arrow array of JSON values. Raises ReadError: a value is of another kind, such as a number for an ARRAY."""
     mask = pa.array([v is None for v in values])
+    kind = _JSON_KINDS.get(type(t))
+    wrong = next((v for v in values if v is not None and not isinstance(v, kind)), None) if kind else None
+    if kind and wrong is not None:
+        found = f"{_json_as_text(wrong)!r:.40} is not {'an object' if kind is dict else 'an array'}"
+        raise ReadError(f"{found}, as {t.bare()} is stored", hint="change the type of the column")
     match t:
         case Vector():
             return fixed_size_lists_of(_column_of_json(values, Array(t.element)), arrow_type(t))
@@ -232,10 +252,22 @@ def _values_of_key(rows: Sequence[Mapping[str, Any] | None], name: str) -> list[
 
 
 def _json_as_text(value: Any) -> str | None:
-    """Jackson's `asText` of a JSON value."""
+    """A JSON value as text: of an object or array its JSON, as in Spark and DuckDB. Jackson's `asText` is empty then."""
     if value is None or isinstance(value, str):
         return value
-    return json.dumps(value) if isinstance(value, bool) else ""
+    return _json_text(value)
+
+
+def _json_text(value: Any) -> str:
+    """The JSON of a value whose numbers are `_Number`."""
+    match value:
+        case _Number():
+            return value
+        case dict():
+            return "{" + ",".join(f"{_json_text(k)}:{_json_text(v)}" for k, v in value.items()) + "}"
+        case list():
+            return "[" + ",".join(map(_json_text, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _list_offsets(values: list[Any]) -> pa.Array:

@@ -237,8 +237,8 @@ def logical_from_orc(column: pa.Array, t: DataType) -> pa.Array:
     """Convert a column from Arrow's reader to its logical type: TIME was an int, CHAR was padded."""
     target = arrow_type(t)
     match t:
-        case Time():
-            return column.cast(pa.int32()).cast(target)
+        case Time() if column.type == pa.int32():
+            return column.cast(target)
         case Char():
             # ORC pads CHAR in the file, and its Java reader removes the padding.
             return pc.utf8_rtrim(to_logical(column, t), " ")

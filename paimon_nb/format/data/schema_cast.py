@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from paimon_nb.base.errors import ColumnNotFound, NullNotAllowed, SchemaMismatch
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.format.data.int96 import INT96_ARROW, from_int96
+from paimon_nb.format.data.stored_values import cast_stored
 from paimon_nb.format.types import (
     Array,
     Atomic,
@@ -85,12 +86,7 @@ def to_logical(column: pa.Array | pa.ChunkedArray, t: DataType) -> pa.Array | pa
         return _variant_array(column, target)
     if column.type == INT96_ARROW and pa.types.is_timestamp(target):
         return from_int96(column, target)
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    if pa.types.is_timestamp(column.type) and pa.types.is_timestamp(target) and column.type.tz != target.tz:
-        # The same numbers: only the unit's name differs between writers.
-        column = column.cast(pa.int64()).cast(pa.timestamp(column.type.unit, target.tz))
-    return column.cast(target)
+    return cast_stored(column, t, target)
 
 
 def without_columns(rows: int) -> pa.Table:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 TEXT_EXTENSIONS = {"none": "", "gzip": "gz", "zstd": "zst", "bzip2": "bz2", "deflate": "deflate"}
 """`file.compression` -> the last extension of a text file, which is compressed as a whole."""
+_OTHER_CODECS = ("snappy", "lz4", "lzo", "lzo_deflate", "xz", "br", "Z", "zip", "7z", "tar", "tgz")
+"""Extensions of files that are compressed in other ways, and not lines of text."""
 _LINE_END = re.compile("\r\n|\n|\r")
 
 
@@ -117,11 +119,11 @@ def new_encoder(compression: str) -> Any:
 def read_text(fs: FileIO, path: str) -> str:
     """The text of a file, decompressed by the codec of its last extension.
 
-    Raises: MissingFile, CorruptFile. UnsupportedFormat: a codec with Hadoop's own framing.
+    Raises: MissingFile, CorruptFile. UnsupportedFormat: another codec, or one with Hadoop's own framing.
     """
     extension = path.rsplit(".", 1)[-1]
     codec = next((c for c, e in TEXT_EXTENSIONS.items() if e == extension), "none")
-    if extension in ("snappy", "lz4"):
+    if extension in _OTHER_CODECS:
         codec_of(extension, path)
     data = fs.read(path)
     try:

@@ -70,8 +70,10 @@ def partition_path_of(store: TableStore, values: Sequence[Any]) -> str:
 def check_partition_name(store: TableStore, values: Sequence[Any]) -> None:
     """Raises UnsupportedOperation: the name of a partition's directory would be read as another value.
 
-    Those are bytes that are not UTF-8, and text that stands for NULL. Empty and blank text becomes NULL, as in Java, Spark and Hive.
+    Those are bytes that are not UTF-8, text that stands for NULL, and without the names of columns those that readers skip. Empty and
+    blank text becomes NULL, as in Java, Spark and Hive.
     """
+    only_values = store.options.get(opt.FORMAT_TABLE_PARTITION_PATH_ONLY_VALUE)
     default_name = str(store.options.get(opt.PARTITION_DEFAULT_NAME))
     for field, value, text in zip(
         store.schema.partition_fields, values, store.partition_texts(values).values(), strict=False
@@ -79,6 +81,12 @@ def check_partition_name(store: TableStore, values: Sequence[Any]) -> None:
         is_blank_text = isinstance(value, str) and is_blank(value)
         if value is None or is_blank_text:
             continue
+        if only_values and text.startswith((".", "_")):
+            raise UnsupportedOperation(
+                f"{store.name}: {value!r} cannot be a partition: readers skip directories whose names start with {text[0]!r}",
+                hint=f"use a table without '{opt.FORMAT_TABLE_PARTITION_PATH_ONLY_VALUE.key}', or a Paimon table",
+                column=field.name,
+            )
         read = parse_partition_value(field.type, text, default_name)
         if not matches_partition_spec({field.name: read}, {field.name: value}):
             raise UnsupportedOperation(
@@ -99,7 +107,8 @@ def find_partitions(
         keep: whether partitions with these values of the first partition columns are looked at. It is called on each
             level, so that directories which cannot match are not listed.
 
-    Raises: ReadError: a directory is not a partition, or a file is in none. Names that start with `_` or `.` are skipped.
+    Raises: ReadError: a directory is not a partition, or a file is in none. Names that start with `_` or `.` are skipped, but not
+    `_p=1` of a column `_p`.
     """
     level = [PartitionDirectory((), store.root)]
     fields = store.schema.partition_fields
@@ -107,7 +116,7 @@ def find_partitions(
         below = []
         for parent in level:
             for entry in _list_sorted(store, parent.path):
-                if not _is_hidden(store, entry):
+                if not _is_hidden(store, entry, field):
                     value = _partition_value_of_directory(store, field, entry)
                     below.append(PartitionDirectory((*parent.values, value), entry.path))
         names = [f.name for f in fields[:depth]]
@@ -120,12 +129,19 @@ def partition_bytes_of(store: TableStore, values: Sequence[Any]) -> bytes:
     return serialize([f.type for f in store.schema.partition_fields], values)
 
 
-def _is_hidden(store: TableStore, entry: FileStatus) -> bool:
+def _is_hidden(store: TableStore, entry: FileStatus, field: DataField) -> bool:
     """Whether readers skip a directory or a file above the data files, such as `_temporary`, `_SUCCESS` and markers of object stores."""
     if not entry.name.startswith((".", "_")):
         return not entry.is_dir and not entry.size
-    is_null = unescape(entry.name) in _names_of_null(store)
-    return not (is_null and store.options.get(opt.FORMAT_TABLE_PARTITION_PATH_ONLY_VALUE))
+    if store.options.get(opt.FORMAT_TABLE_PARTITION_PATH_ONLY_VALUE):
+        return unescape(entry.name) not in _names_of_null(store)
+    return not (entry.is_dir and _names_column(entry.name, field))
+
+
+def _names_column(directory: str, field: DataField) -> bool:
+    """Whether a name is `column=value` of this column."""
+    key, equals, _ = directory.partition("=")
+    return bool(equals) and unescape(key).lower() == field.name.lower()
 
 
 def _names_of_null(store: TableStore) -> tuple[str, ...]:
@@ -138,10 +154,9 @@ def _partition_value_of_directory(store: TableStore, field: DataField, entry: Fi
         raise _not_a_partition(store, entry, f"the file is outside of the partitions by {field.name}")
     text = unescape(entry.name)
     if not store.options.get(opt.FORMAT_TABLE_PARTITION_PATH_ONLY_VALUE):
-        key, equals, value = entry.name.partition("=")
-        if not equals or unescape(key).lower() != field.name.lower():
+        if not _names_column(entry.name, field):
             raise _not_a_partition(store, entry, f"the name is not '{field.name}=...'")
-        text = unescape(value)
+        text = unescape(entry.name.partition("=")[2])
     try:
         return parse_partition_value(field.type, text, str(store.options.get(opt.PARTITION_DEFAULT_NAME)))
     except PaimonError:

@@ -81,6 +81,7 @@ def parse_partition_value(t: DataType, text: str, default_name: str = DEFAULT_PA
     import pyarrow as pa
 
     from paimon_nb.format.data import cast_column
+    from paimon_nb.format.data.foreign_texts import float_text
     from paimon_nb.format.data.iso_timestamps import timestamp_of_text
     from paimon_nb.format.types import LocalZonedTimestamp, Timestamp, VarChar
 
@@ -90,6 +91,8 @@ def parse_partition_value(t: DataType, text: str, default_name: str = DEFAULT_PA
         text = text.strip()
     if t.root in _INTEGERS and not _INTEGER.fullmatch(text):
         raise BadOptionValue(f"{text!r} is not an integer", hint="write digits")
+    if t.root in ("FLOAT", "DOUBLE"):
+        text = float_text(text)
     if isinstance(t, LocalZonedTimestamp) and _INTERNAL_TIMESTAMP.fullmatch(text):
         text += "Z"
     value = (
