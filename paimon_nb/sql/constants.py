@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def parse_constant(cursor: Cursor) -> object:
-    """A constant: text, number, boolean, NULL, ARRAY/MAP of constants, TIMESTAMP '...' (as text); a `Constant` for `:name`."""
+    """A constant: text, number, boolean, NULL, ARRAY/MAP/NAMED_STRUCT of constants, TIMESTAMP '...' (as text); a `Constant` for `:name`."""
     token = cursor.next()
     if token.kind == "param":
         return Constant("parameter", token.text[1:])
@@ -39,6 +39,9 @@ def parse_constant(cursor: Cursor) -> object:
             return {k if isinstance(k, str) else str(k): v for k, v in zip(items[::2], items[1::2], strict=False)}
         case "ARRAY":
             return _literal_items(cursor)
+        case "NAMED_STRUCT":
+            items = _literal_items(cursor)
+            return {str(k): v for k, v in zip(items[::2], items[1::2], strict=False)}
         case "CAST":
             cursor.expect("(")
             value_ = parse_constant(cursor)

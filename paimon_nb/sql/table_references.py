@@ -67,7 +67,7 @@ _NOT_AN_ALIAS = (
     )
 )
 _FILE_FORMATS = frozenset(["PARQUET", "ORC", "CSV", "JSON", "TEXT", "AVRO", "DELTA", "BINARYFILE"])
-SEARCH_FUNCTIONS = frozenset({"vector_search", "full_text_search"})
+SEARCH_FUNCTIONS = frozenset({"vector_search", "full_text_search", "hybrid_search"})
 TABLE_FUNCTIONS = SEARCH_FUNCTIONS | {
     "paimon_incremental_query",
     "paimon_incremental_between_timestamp",

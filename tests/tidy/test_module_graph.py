@@ -20,7 +20,7 @@ FOLDERS = {
     "table.read": (
         "external_paths", "managed_versions", "partition_spec", "sql_session", "own_files", "store", "format_table", "live_files", "key_index", "tag_period", "migrated_files",
         "data_evolution", "predicate", "plan", "split", "strategy", "point_lookup", "row_positions", "row_kinds", "polars_condition", "arrow_condition", "arrow_dataset", "resumable_read",
-        "torch_dataset", "query", "row_id_reads", "index_search", "vector_search", "text_search", "stream",
+        "torch_dataset", "query", "row_id_reads", "index_search", "vector_search", "text_search", "numbered_search", "stream",
     ),
     "table.write": (
         "load_history", "iceberg", "cluster", "waiting_rows", "dml_checks", "managed_blobs", "data_file_writer", "dedicated_files", "index_files", "key_index", "publish", "bucket_compact", "row_rewrite",

@@ -105,7 +105,7 @@ def _described_query(context: StatementContext, query: Query) -> Result:
 def explain(context: StatementContext, statement: Explain) -> Result:
     """The scan of each Paimon table (snapshot, splits, skipped files), the engine that answers, then Spark's plan."""
     from paimon_nb.session.query.local.answer import engine_line
-    from paimon_nb.session.query.table_functions import explain_search, is_search
+    from paimon_nb.session.query.searches import explain_search, is_search
     from paimon_nb.spark.errors import spark_errors
     from paimon_nb.spark.scan.explain import explain_relation
     from paimon_nb.sql import render, source_query

@@ -18,8 +18,8 @@ from paimon_nb.session.query.computed_columns import computed_columns, has_compu
 from paimon_nb.session.query.frames_and_files import data_of_reference, means_file, note_shadowed_frame
 from paimon_nb.session.query.hints import check_consumer, note_partitions_without_rows
 from paimon_nb.session.query.run_query import global_system_table, known_to_spark, time_travel_options
+from paimon_nb.session.query.searches import is_search, search_rows
 from paimon_nb.session.query.stored_views import find_view, is_inside_view
-from paimon_nb.session.query.table_functions import is_search, search_rows
 from paimon_nb.statements import Query, TableRef, VersionAsOf
 
 if TYPE_CHECKING:

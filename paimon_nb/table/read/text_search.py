@@ -41,8 +41,9 @@ from paimon_nb.table.read.split.split_reader import read_split
 from paimon_nb.table.read.vector_search import HOW, SCORE, check_k
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    import numpy.typing as npt
     from pyroaring import BitMap64
 
     from paimon_nb.format.schema import TableSchema
@@ -100,8 +101,10 @@ def best_texts(
 _SCORE_FIELD = pa.field(SCORE, pa.float32())
 
 
-def _by_index(plan: ScanPlan, searched: SearchedRows, query: str, k: int, columns: Sequence[str]) -> pa.Table:
-    """The best rows of the indexes, at most `k` of each."""
+def hits_of_indexes(
+    plan: ScanPlan, searched: SearchedRows, query: str, k: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
+    """Row ids and scores of the best rows of the indexes, at most `k` of each. `query`: of `full_text_query`."""
     store, all_rows = plan.store, row_ids_of([])
     for part in searched.indexed:
         all_rows |= part.rows
@@ -115,8 +118,40 @@ def _by_index(plan: ScanPlan, searched: SearchedRows, query: str, k: int, column
         return found + part.index.first, scores
 
     ids, scores = zip(*map_index_files(store, search, searched.indexed), strict=True) if searched.indexed else ((), ())
-    best = np.concatenate([np.empty(0, np.int64), *ids])
-    of_best = np.concatenate([np.empty(0, np.float32), *scores])
+    return np.concatenate([np.empty(0, np.int64), *ids]), np.concatenate([np.empty(0, np.float32), *scores])
+
+
+def hits_without_index(
+    plan: ScanPlan, searched: SearchedRows, texts: Iterable[tuple[int, str]], query: str, k: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
+    """Numbers and scores of the best of other texts: they are indexed in memory, as those of the index were.
+
+    Args:
+        texts: each with its number.
+    """
+    options = (
+        options_of_text_index(dict(searched.indexed[0].entry.global_index or ()).get("_INDEX_META"))
+        if searched.indexed
+        else text_index_options(plan.store.options.raw)
+    )
+    count = 0
+
+    def counted() -> Iterator[tuple[int, str]]:
+        nonlocal count
+        for text in texts:
+            count += 1
+            yield text
+
+    data = write_text_index(options, counted())
+    if not count:
+        return np.empty(0, np.int64), np.empty(0, np.float32)
+    return search_text_index(data, query, min(k, count))
+
+
+def _by_index(plan: ScanPlan, searched: SearchedRows, query: str, k: int, columns: Sequence[str]) -> pa.Table:
+    """The best rows of the indexes, at most `k` of each."""
+    store = plan.store
+    best, of_best = hits_of_indexes(plan, searched, query, k)
     order = np.argsort(best)
     best, of_best, row_ids = best[order], of_best[order], row_ids_of(best)
     tables = []
@@ -167,11 +202,6 @@ def _without_index(
 ) -> pa.Table:
     """The best rows of those without an index: their texts are indexed in memory, as those of the index were."""
     parts = list(_unindexed_rows(plan, searched))
-    options = (
-        options_of_text_index(dict(searched.indexed[0].entry.global_index or ()).get("_INDEX_META"))
-        if searched.indexed
-        else text_index_options(plan.store.options.raw)
-    )
     if not parts:
         return _concatenated(plan, columns, [])
     begins = [0]
@@ -183,10 +213,7 @@ def _without_index(
             begins.append(begins[-1] + len(found))
             yield from ((i, t) for i, t in enumerate(found.to_pylist(), begins[-2]) if t is not None)
 
-    data = write_text_index(options, texts())
-    if not begins[-1]:
-        return _concatenated(plan, columns, [])
-    positions, scores = search_text_index(data, query, min(k, begins[-1]))
+    positions, scores = hits_without_index(plan, searched, texts(), query, k)
     tables = []
     for part, begin, end in zip(parts, begins[:-1], begins[1:], strict=True):
         inside = (positions >= begin) & (positions < end)

@@ -21,7 +21,7 @@ from paimon_nb.table.read.split.split_reader import iter_split
 from paimon_nb.table.read.store import map_in_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from paimon_nb.format.index.global_index.vector_file import VectorSearchWidth
     from paimon_nb.format.schema import TableSchema
@@ -100,20 +100,28 @@ def search_vectors(
 
     Raises: SchemaMismatch, BadOptionValue; MissingFile, CorruptFile, UnsupportedFormat: of an index.
     """
-    from paimon_nb.format.index.global_index.vector_file import VectorSearchWidth
     from paimon_nb.table.read.index_search import with_numbered_rows
 
-    plan = with_numbered_rows(plan)
-    width = VectorSearchWidth.parse({**_options_of_index(plan, field), **options})
-    query = _query_vector(vector, field)
     check_k(k)
-    name = metric_for_search(plan, field, metric)
-    searched = searched_rows(plan, field, name, query.size)
-    how = searched.how
-    if searched.indexed:
-        plan, how = _restricted_to_candidates(plan, searched, query, k, width)
+    plan, query, name, how = plan_of_candidates(with_numbered_rows(plan), field, vector, k, metric, options)
     found = _nearest_rows(plan, field, query, k, name, columns)
     return found.replace_schema_metadata({**(found.schema.metadata or {}), HOW: how.encode()})
+
+
+def plan_of_candidates(
+    plan: ScanPlan, field: DataField, vector: Sequence[float], k: int, metric: str | None, options: Mapping[str, Any]
+) -> tuple[ScanPlan, np.ndarray, str, str]:
+    """The plan of the rows to compare, the query, the metric, and how the rows were chosen in words."""
+    from paimon_nb.format.index.global_index.vector_file import VectorSearchWidth
+
+    width = VectorSearchWidth.parse({**_options_of_index(plan, field), **options})
+    query = _query_vector(vector, field)
+    name = metric_for_search(plan, field, metric)
+    searched = searched_rows(plan, field, name, query.size)
+    if not searched.indexed:
+        return plan, query, name, searched.how
+    restricted, how = _restricted_to_candidates(plan, searched, query, k, width)
+    return restricted, query, name, how
 
 
 def check_k(k: int) -> None:
@@ -243,6 +251,19 @@ def _nearest_rows(
     best = _top_k(pa.concat_tables([_empty(plan.schema, read), *parts]), k)
     score = best.column(SCORE).cast(pa.float32())
     return best.select(list(columns)).append_column(pa.field(SCORE, pa.float32()), score)
+
+
+def nearest_of_tables(
+    tables: Iterable[pa.Table], field: DataField, query: np.ndarray, metric: str, k: int, other: str
+) -> pa.Table:
+    """The nearest rows of some tables, with the column `other` and their scores."""
+    best: pa.Table | None = None
+    for rows in tables:
+        found = [best] if best is not None else []
+        parts = [t.select([other, SCORE]) for t in _with_scores(rows, field, query, metric)]
+        if parts or found:
+            best = _top_k(pa.concat_tables([*found, *parts]), k)
+    return best if best is not None else pa.table({other: pa.array([], pa.int64()), SCORE: pa.array([], pa.float64())})
 
 
 def _query_vector(vector: Sequence[float], field: DataField) -> np.ndarray:

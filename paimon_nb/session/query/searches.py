@@ -1,0 +1,241 @@
+"""Searches in FROM: `vector_search`, `full_text_search` and `hybrid_search`. They run in this process.
+
+Source: Paimon 2.1 `PaimonTableValuedFunctions`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from paimon_nb.base.errors import SqlAnalysisError
+from paimon_nb.base.identifier import split_name
+from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.format.schema import readable_fields
+from paimon_nb.format.types import Atomic, DataField
+from paimon_nb.sql.table_references import SEARCH_FUNCTIONS
+from paimon_nb.table.read.vector_search import SCORE, SCORE_ID
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
+
+    from paimon_nb.session.core.session import Session
+    from paimon_nb.statements import TableFunction, TableRef
+    from paimon_nb.table.read import Predicate
+    from paimon_nb.table.read.numbered_search import ScoredRows
+    from paimon_nb.table.read.plan.snapshot_scan import ScanPlan
+    from paimon_nb.table.tables.table import Table
+
+_ARGUMENTS = {
+    "vector_search": ("table", "column", "vector", "top_k", "options"),
+    "full_text_search": ("table", "column", "query", "limit"),
+    "hybrid_search": ("table", "vector_routes", "full_text_routes", "limit", "ranker"),
+}
+_EXAMPLES = {
+    "vector_search": "vector_search('t', 'embedding', ARRAY(0.1, 0.2, 0.3), 5)",
+    "full_text_search": "full_text_search('t', 'content', 'lake format', 5)",
+    "hybrid_search": "hybrid_search('t', ARRAY(NAMED_STRUCT('field', 'v', 'query_vector', ARRAY(0.1, 0.2))), "
+    "ARRAY(NAMED_STRUCT('column', 'content', 'query', 'lake')), 5, 'rrf')",
+}
+ROW_NUMBER = "_row_id"
+"""The number of a found row: its `_ROW_ID` in a table with data evolution."""
+
+
+def is_search(function: TableFunction) -> bool:
+    """Whether it is `vector_search('t', 'column', ARRAY(1.0, 2.0), 5)`, `full_text_search('t', 'column', 'words', 5)` or `hybrid_search(...)`."""
+    return function.name[-1].lower() in SEARCH_FUNCTIONS
+
+
+def search_rows(
+    session: Session, ref: TableRef, columns: Sequence[str] | None, filter: Predicate | None
+) -> tuple[pa.Table, tuple[DataField, ...]]:
+    """The rows of a search, and their fields. `SELECT *` leaves out the score, as in Spark.
+
+    Args:
+        columns: names that the query uses; None: all columns of the table.
+        filter: only rows that match are searched.
+
+    Raises: SqlAnalysisError: wrong arguments. SchemaMismatch, ColumnNotFound, BadOptionValue: as in `Table.search`
+        and `Table.full_text_search`. UnsupportedOperation: the rows have no numbers, which the search needs.
+    """
+    search = _search_of(session, ref)
+    names = {c.lower() for c in columns or ()}
+    fields = tuple(f for f in readable_fields(search.table.schema) if columns is None or f.name.lower() in names)
+    return search.rows(fields, filter, with_number=ROW_NUMBER in names, with_score=SCORE in names)
+
+
+def explain_search(session: Session, ref: TableRef) -> str:
+    """The Paimon part of EXPLAIN for a search: which rows an index answers for. Reads metadata only."""
+    from paimon_nb.table.read.index_search import with_numbered_rows
+
+    search = _search_of(session, ref)
+    plan = with_numbered_rows(search.table.scan(ref.filter).plan)
+    lines = [f"== Paimon: {ref.function.name[-1].lower() if ref.function else ''} in {search.table.name} =="]
+    lines.append(f"filter before the search: {plan.predicate}" if plan.predicate is not None else "filter: none")
+    return "\n".join([*lines, *(f"search: {route.how(plan)}" for route in search.routes)])
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One search: by a vector, or by words."""
+
+    column: str | None
+    vector: list[float] | None
+    """None for a full-text search."""
+    query: str
+    k: int
+    weight: float = 1.0
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    def found(self, plan: ScanPlan) -> ScoredRows:
+        """The best rows. `plan`: of `with_row_numbers`."""
+        from paimon_nb.table.read.numbered_search import best_text_numbers, nearest_numbers
+        from paimon_nb.table.read.text_search import text_column
+        from paimon_nb.table.read.vector_search import vector_column
+
+        if self.vector is None:
+            return best_text_numbers(plan, text_column(plan.schema, self.column), self.query, self.k)
+        of = vector_column(plan.schema, self.column)
+        return nearest_numbers(plan, of, self.vector, self.k, self.options.get("metric"), self.options)
+
+    def how(self, plan: ScanPlan) -> str:
+        """How the rows will be found."""
+        from paimon_nb.format.index.global_index.text_file import FULL_TEXT_KIND
+        from paimon_nb.table.read.index_search import rows_by_index
+        from paimon_nb.table.read.text_search import text_column
+        from paimon_nb.table.read.vector_search import metric_for_search, searched_rows, vector_column
+
+        if self.vector is None:
+            return rows_by_index(plan, text_column(plan.schema, self.column), (FULL_TEXT_KIND,)).how
+        of = vector_column(plan.schema, self.column)
+        metric = metric_for_search(plan, of, self.options.get("metric"))
+        return searched_rows(plan, of, metric, len(self.vector)).how
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """The arguments of a search."""
+
+    table: Table
+    routes: tuple[Route, ...]
+    ranker: str | None
+    """None: a single search, which keeps its scores."""
+    k: int
+
+    def rows(
+        self, fields: Sequence[DataField], filter: Predicate | None, *, with_number: bool, with_score: bool
+    ) -> tuple[pa.Table, tuple[DataField, ...]]:
+        """The rows that are found, the best first, and their fields."""
+        from paimon_nb.format.data import ROW_ID_FIELD
+
+        read = [f.name for f in fields]
+        if with_number or self.ranker is not None:
+            rows = self._numbered_rows(read, filter).rename_columns([*read, ROW_NUMBER, SCORE])
+        elif self.routes[0].vector is None:
+            route = self.routes[0]
+            rows = self.table.full_text_search(route.query, self.k, column=route.column, where=filter, columns=read)
+        else:
+            route = self.routes[0]
+            assert route.vector is not None
+            rows = self.table.search(
+                route.vector, self.k, column=route.column, where=filter, columns=read,
+                metric=route.options.get("metric"), options=route.options,
+            )  # fmt: skip
+        all_fields = list(fields)
+        if with_number:
+            all_fields.append(DataField(ROW_ID_FIELD.id, ROW_NUMBER, Atomic("BIGINT")))
+        if with_score:
+            all_fields.append(DataField(SCORE_ID, SCORE, Atomic("FLOAT")))
+        return rows.select([f.name for f in all_fields]), tuple(all_fields)
+
+    def _numbered_rows(self, columns: Sequence[str], filter: Predicate | None) -> pa.Table:
+        from paimon_nb.table.read.numbered_search import ranked_together, rows_of_numbers, with_row_numbers
+
+        plan = with_row_numbers(self.table.scan(filter).plan)
+        found = [(route.found(plan), route.weight) for route in self.routes]
+        best = found[0][0] if self.ranker is None else ranked_together(found, self.ranker, self.k)
+        return rows_of_numbers(plan, best, columns)
+
+
+def _search_of(session: Session, ref: TableRef) -> Search:
+    assert ref.function is not None
+    function, kind = ref.function, ref.function.name[-1].lower()
+    names = _ARGUMENTS[kind]
+    arguments = dict(zip(names, function.positional, strict=False))
+    arguments |= {k.lower(): v for k, v in function.named.items()}
+    table, k = arguments.get("table"), arguments.get(names[3])
+    unknown = len(function.positional) > len(names) or not arguments.keys() <= set(names)
+    if unknown or not isinstance(table, str) or not isinstance(k, int) or isinstance(k, bool):
+        raise _wrong_arguments(kind)
+    found = session.find(split_name(table))
+    opened = found.catalog.table(found.name, session.options_of(found)).copy(dict(ref.options))
+    if kind == "hybrid_search":
+        routes = (*_routes(opened, kind, arguments, names[1], k), *_routes(opened, kind, arguments, names[2], k))
+        if not routes:
+            raise SqlAnalysisError("Routes cannot be empty", hint=_EXAMPLES[kind])
+        return Search(opened, routes, str(arguments.get("ranker") or "rrf"), k)
+    of_text = kind == "full_text_search"
+    column, value = arguments.get("column"), arguments.get(names[2])
+    if not (isinstance(value, str) if of_text else _is_vector(value)):
+        raise _wrong_arguments(kind)
+    vector = [float(v) for v in value] if isinstance(value, list) else None
+    return Search(
+        opened, (Route(_column(opened, column), vector, str(value), k, options=_options(arguments.get("options"))),), None, k
+    )  # fmt: skip
+
+
+def _routes(table: Table, kind: str, arguments: Mapping[str, object], name: str, limit: int) -> list[Route]:
+    """The routes of `ARRAY(NAMED_STRUCT('field', 'v', 'query_vector', ARRAY(...), 'limit', 5, 'weight', 1.0, 'options', MAP()), ...)`."""
+    structs = arguments.get(name, [])
+    if not isinstance(structs, list) or not all(isinstance(s, dict) for s in structs):
+        raise _wrong_arguments(kind)
+    routes = []
+    for struct in structs:
+        given = {str(key).lower(): value for key, value in struct.items()}
+        of_vector = name == "vector_routes"
+        column = given.get("field") or given.get("vector_column") if of_vector else given.get("column")
+        value = given.get("query_vector") if of_vector else given.get("query")
+        k, weight = given.get("limit", limit), given.get("weight", 1.0)
+        right = _is_vector(value) if of_vector else isinstance(value, str)
+        if not isinstance(column, str) or not right or not isinstance(k, int) or not _is_number(weight):
+            raise _wrong_arguments(kind)
+        options = _options(given.get("options"))
+        if options and not of_vector:
+            raise SqlAnalysisError("full-text routes take no options", hint="'options', MAP()")
+        vector = [float(v) for v in value] if isinstance(value, list) else None
+        routes.append(Route(_column(table, column), vector, str(value), k, float(weight), options))
+    return routes
+
+
+def _column(table: Table, name: object) -> str | None:
+    return None if name is None else table.schema.column_name(str(name))
+
+
+def _options(value: object) -> dict[str, str]:
+    """Options of a map, or of a text such as `ivf.nprobe=16;metric=l2`."""
+    if isinstance(value, str):
+        pairs = [part.partition("=") for part in value.split(";") if part.strip()]
+        if not all(equals for _, equals, _ in pairs):
+            raise SqlAnalysisError(f"Invalid option {value!r}", hint="use the format 'key=value;key2=value2'")
+        return {key.strip(): v.strip() for key, _, v in pairs}
+    return {str(key): str(v) for key, v in value.items()} if isinstance(value, dict) else {}
+
+
+def _is_vector(value: object) -> bool:
+    return isinstance(value, list) and all(map(_is_number, value))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+
+
+def _wrong_arguments(kind: str) -> SqlAnalysisError:
+    needs = {
+        "vector_search": "a table, a column, a vector and a number of rows",
+        "full_text_search": "a table, a column, a query and a number of rows",
+        "hybrid_search": "a table, an array of vector routes, an array of full-text routes and a number of rows",
+    }
+    return SqlAnalysisError(f"{kind} needs {needs[kind]}", hint=_EXAMPLES[kind])
