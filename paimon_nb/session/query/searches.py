@@ -194,15 +194,15 @@ def _routes(table: Table, kind: str, arguments: Mapping[str, object], name: str,
         raise _wrong_arguments(kind)
     routes = []
     for struct in structs:
-        given = {str(key).lower(): value for key, value in struct.items()}
+        values = {str(key).lower(): value for key, value in struct.items()}
         of_vector = name == "vector_routes"
-        column = given.get("field") or given.get("vector_column") if of_vector else given.get("column")
-        value = given.get("query_vector") if of_vector else given.get("query")
-        k, weight = given.get("limit", limit), given.get("weight", 1.0)
+        column = values.get("field") or values.get("vector_column") if of_vector else values.get("column")
+        value = values.get("query_vector") if of_vector else values.get("query")
+        k, weight = values.get("limit", limit), values.get("weight", 1.0)
         right = _is_vector(value) if of_vector else isinstance(value, str)
         if not isinstance(column, str) or not right or not isinstance(k, int) or not _is_number(weight):
             raise _wrong_arguments(kind)
-        options = _options(given.get("options"))
+        options = _options(values.get("options"))
         if options and not of_vector:
             raise SqlAnalysisError("full-text routes take no options", hint="'options', MAP()")
         vector = [float(v) for v in value] if isinstance(value, list) else None

@@ -115,17 +115,17 @@ def _rows_with_numbers(plan: ScanPlan, field: DataField, only: BitMap64 | None =
 def rows_of_numbers(plan: ScanPlan, found: ScoredRows, columns: Sequence[str]) -> pa.Table:
     """The rows in the order of the result, with their number and their `SCORE` as last columns."""
     names = list(columns) or [plan.schema.names[0]]  # a table without columns has no rows
-    wanted = row_ids_of(found.numbers)
+    numbers = row_ids_of(found.numbers)
     schema = arrow_schema([plan.schema.field(n) for n in names], nullable=True)
     tables = [schema.append(pa.field(ROW_ID_FIELD.name, pa.int64())).empty_table()]
     for split in one_split_per_file(plan):
-        selected = (row_ids_of_files(split.files) or wanted) & wanted
+        selected = (row_ids_of_files(split.files) or numbers) & numbers
         if selected:
             tables.append(rows_at_ids(plan.store, replace(split, row_ids=None), names, selected))
     rows = pa.concat_tables(tables)
     order = np.argsort(to_numpy(rows.column(ROW_ID_FIELD.name)))
-    places = order[np.searchsorted(np.sort(found.numbers), found.numbers)]
-    rows = rows.take(from_numpy(places)).select([*columns, ROW_ID_FIELD.name])
+    positions = order[np.searchsorted(np.sort(found.numbers), found.numbers)]
+    rows = rows.take(from_numpy(positions)).select([*columns, ROW_ID_FIELD.name])
     return rows.append_column(pa.field(SCORE, pa.float32()), from_numpy(found.scores))
 
 
