@@ -78,6 +78,9 @@ class GuardedFileIO(RootedFileIO):
     def delete(self, path: str) -> bool:
         return self._fs_if_allowed(path).delete(path)
 
+    def delete_if_unchanged(self, path: str, data: bytes) -> bool:
+        return self._fs_if_allowed(path).delete_if_unchanged(path, data)
+
     def delete_each(self, paths: Iterable[str]) -> None:
         paths = list(paths)
         for path in paths:

@@ -231,6 +231,16 @@ class FileIO(ABC):
     def delete(self, path: str) -> bool:
         """Delete a file; False if it did not exist."""
 
+    def delete_if_unchanged(self, path: str, data: bytes) -> bool:
+        """Delete a small file that still holds `data`. Of several callers one deletes it, and none what is put there afterwards.
+
+        On HDFS, and on object stores without conditional deletes, another process may replace the file between the two steps.
+
+        Returns:
+            True if this call deleted the file.
+        """
+        return self.read_each([path]) == [data] and self.delete(path)
+
     @abstractmethod
     def delete_tree(self, path: str) -> None:
         """Delete a directory with its contents; no error if it does not exist."""

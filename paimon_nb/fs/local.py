@@ -270,6 +270,19 @@ class LocalFileIO(FileIO):
             return False
         return True
 
+    def delete_if_unchanged(self, path: str, data: bytes) -> bool:
+        import fcntl
+
+        try:
+            folder = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX)  # until it is closed, also by the end of the process
+            return super().delete_if_unchanged(path, data)
+        finally:
+            os.close(folder)
+
     def delete_tree(self, path: str) -> None:
         below = self._path_below_pin(path)
         with suppress(MissingFile), _translated_os_errors(path):

@@ -35,3 +35,7 @@ class LockedFileIO(RootedFileIO):
     def sync_and_put_if_absent(self, named: Iterable[str], path: str, data: bytes) -> bool:
         self.sync(named)  # may take long: not while holding the lock
         return self.put_if_absent(path, data)
+
+    def delete_if_unchanged(self, path: str, data: bytes) -> bool:
+        with self._lock.held():
+            return super().delete_if_unchanged(path, data)

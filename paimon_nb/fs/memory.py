@@ -109,6 +109,10 @@ class MemoryFileIO(FileIO):
                 self._check_pin(path)
             return self._files.pop(path, None) is not None
 
+    def delete_if_unchanged(self, path: str, data: bytes) -> bool:
+        with self._lock:
+            return super().delete_if_unchanged(path, data)
+
     def delete_tree(self, path: str) -> None:
         prefix = path.rstrip("/") + "/"
         with self._lock:

@@ -210,7 +210,7 @@ class S3FileIO(FileIO):
         self._delete_unchanged(path, found["ETag"])
         return True
 
-    def _delete_unchanged(self, path: str, etag: str) -> None:
+    def _delete_unchanged(self, path: str, etag: str) -> bool:
         from botocore.exceptions import ParamValidationError
 
         try:
@@ -218,8 +218,13 @@ class S3FileIO(FileIO):
         except ParamValidationError:  # a client before conditional deletes
             self._client.delete_object(**_bucket_and_key(path))
         except self._client.exceptions.ClientError as error:
-            if _http_status(error) not in (404, 412):
+            if _http_status(error) == 501:  # a store before them
+                self._client.delete_object(**_bucket_and_key(path))
+            elif _http_status(error) in (404, 412):
+                return False
+            else:
                 raise
+        return True
 
     def _holds_token(self, path: str, token: str) -> bool:
         """Whether the object is the one that was put with this token."""
@@ -292,6 +297,20 @@ class S3FileIO(FileIO):
                 self.check_pinned()  # another engine wrote it
             self._client.delete_object(**_bucket_and_key(path))
             return True
+
+    @override
+    def delete_if_unchanged(self, path: str, data: bytes) -> bool:
+        _OBJECTS.remove((self.settings, path))
+        with _translate_errors(path):
+            try:
+                found = self._client.get_object(**_bucket_and_key(path))
+            except self._client.exceptions.ClientError as error:
+                if _http_status(error) == 404:
+                    return False
+                raise
+            if (self._guards(path) and self._is_foreign(found)) or found["Body"].read() != data:
+                return False
+            return self._delete_unchanged(path, found["ETag"])
 
     @override
     def delete_each(self, paths: Iterable[str]) -> None:

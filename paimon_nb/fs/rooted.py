@@ -181,6 +181,9 @@ class RootedFileIO(FileIO):
     def delete(self, path: str) -> bool:
         return self.inner.delete(self._checked_path(path))
 
+    def delete_if_unchanged(self, path: str, data: bytes) -> bool:
+        return self.inner.delete_if_unchanged(self._checked_path(path), data)
+
     def delete_each(self, paths: Iterable[str]) -> None:
         self.inner.delete_each([self._checked_path(path) for path in paths])
 

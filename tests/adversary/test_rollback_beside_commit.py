@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -11,19 +12,21 @@ import pytest
 from adversary_kit import Place
 
 from paimon_nb.base.errors import PaimonError, TableReplaced
-from paimon_nb.format.snapshot import SnapshotDirectory
+from paimon_nb.format.snapshot import SnapshotDirectory, directory
 from paimon_nb.fs import RootedFileIO
+from paimon_nb.table.write.maintenance import rollback
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from paimon_nb import Table
 
 NIGHTLY = [pytest.param(kind, marks=pytest.mark.nightly) for kind in ("memory", "sqlite", "sqlite on s3")]
 KINDS = ["filesystem", "s3", *NIGHTLY]
 ON_DISK = pytest.mark.parametrize(
-    "place", ["filesystem", *(pytest.param(k, marks=pytest.mark.nightly) for k in ("s3", "sqlite"))], indirect=True
+    "place",
+    ["filesystem", *(pytest.param(k, marks=pytest.mark.nightly) for k in ("s3", "memory", "sqlite", "sqlite on s3"))],
+    indirect=True,
 )
 """Tests of many cases; elsewhere in the nightly run."""
 
@@ -253,3 +256,197 @@ def test_rows_are_not_lost_when_manifests_are_compacted_beside_a_rollback(table,
     assert ids(place) == [1]
     place.open().table("t").append(rows(9))
     assert ids(place) == [1, 9]
+
+
+# -- the writer is killed before it looks
+
+
+class Killed(BaseException):
+    """Like kill -9: nothing after it runs."""
+
+
+def publish_and_be_killed(table: Table, monkeypatch: pytest.MonkeyPatch, meanwhile: Callable[[], object]) -> None:
+    """An append stands still before its publish while others work, publishes, and is killed before it looks again."""
+    publish, once = SnapshotDirectory.publish, [meanwhile]
+
+    def killed(self: SnapshotDirectory, *arguments: object, **options: object) -> object:
+        if not once:
+            return publish(self, *arguments, **options)
+        once.pop()()
+        publish(self, *arguments, **options)
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SnapshotDirectory, "publish", killed)
+        with pytest.raises(Killed):
+            table.append(rows(9))
+
+
+def roll_back_and_append(place: Place, *others: int) -> None:
+    table = place.open().table("t")
+    table.rollback_to(1)
+    for i in others:
+        table.append(rows(i))
+
+
+LESS_USUAL_ACTS = ("compact", "overwrite", "compact manifests", "orphans", "tag", "merge")
+OTHERS = pytest.mark.parametrize(
+    "others", [(), (7,), (7, 8)], ids=["rollback", "one commit after", "as many commits after"]
+)
+
+
+@OTHERS
+def test_a_killed_writer_that_a_rollback_overtook_and_the_next_reader(table, place, monkeypatch, others):
+    publish_and_be_killed(table, monkeypatch, lambda: roll_back_and_append(place, *others))
+    assert ids(place) == [1, *others]
+    assert place.open().run("SELECT count(*) AS n FROM t").to_arrow().to_pylist() == [{"n": 1 + len(others)}]
+    assert place.open().table("t").latest_snapshot().id == 1 + len(others)
+    broken = [f for f in place.open().table("t").inspect.health() if f.grade == "broken"]
+    assert [(f.what, f.fix) for f in broken] == [
+        ("lost snapshot", f"CALL sys.rollback_to('default.t', {1 + len(others)})")
+    ]
+    place.open().run(broken[0].fix)
+    assert snapshots(place) == list(range(1, 2 + len(others)))
+    assert [f.grade for f in place.open().table("t").inspect.health() if f.what == "lost snapshot"] == []
+
+
+@OTHERS
+@ON_DISK
+@pytest.mark.parametrize(
+    "act", ["append", "expire", *(pytest.param(a, marks=pytest.mark.nightly) for a in LESS_USUAL_ACTS)]
+)
+def test_a_killed_writer_that_a_rollback_overtook_and_the_next_writer(table, place, monkeypatch, others, act):
+    publish_and_be_killed(table, monkeypatch, lambda: roll_back_and_append(place, *others))
+    wb, expected = place.open(), [1, *others]
+    if act == "append":
+        assert wb.table("t").append(rows(11)) == [len(others) + 2]
+        expected.append(11)
+    elif act == "overwrite":
+        wb.table("t").overwrite(rows(12))
+        expected = [12]
+    elif act == "compact":
+        wb.table("t").compact()
+    elif act == "orphans":
+        wb.run("CALL sys.remove_orphan_files('t')")
+    elif act == "tag":
+        wb.run("CALL sys.create_tag('t', 'x')")
+        wb.run("CALL sys.delete_tag('t', 'x')")
+    elif act == "merge":
+        wb.table("t").merge(rows(1, 13), on="id").when_not_matched_insert().execute()
+        expected.append(13)
+    elif act == "compact manifests":
+        wb.run("CALL sys.compact_manifest('t')")
+    else:
+        wb.run("CALL sys.expire_snapshots(`table` => 't', retain_max => 1, retain_min => 1)")
+    assert ids(place) == expected
+    for i in range(90, 94):  # more than ids were free below the lost snapshot
+        place.open().table("t").append(rows(i))
+    assert ids(place) == [*expected, *range(90, 94)]
+    found = snapshots(place)
+    assert found == list(range(found[0], found[-1] + 1))
+
+
+@pytest.mark.parametrize(
+    "hidden", ["manifest/", "manifest/manifest-list", "bucket-0/", "snapshot/snapshot-2", "snapshot/snapshot-3"]
+)
+@pytest.mark.parametrize("expired", [False, True], ids=["whole history", "expired"])
+def test_a_sound_snapshot_whose_files_cannot_be_read_for_a_while_stays(tmp_path, monkeypatch, hidden, expired):
+    """A part of the disk is not there: the newest snapshot is whole, and is read again when the files are back."""
+    place = Place("filesystem", {"type": "paimon", "warehouse": str(tmp_path / "w")})
+    wb = place.open()
+    wb.run("CREATE TABLE t (id INT) WITH ('bucket' = '-1', 'manifest.merge-min-count' = '3')")
+    for i in range(1, 5):
+        wb.table("t").append(rows(i))
+    if expired:
+        expire_all_but_the_newest(place)
+    root = tmp_path / "w/default.db/t"
+    away = [f for f in root.rglob("*") if f.is_file() and str(f.relative_to(root)).startswith(hidden)]
+    for file in away:
+        file.rename(f"{file}.away")
+    monkeypatch.setattr(directory, "_known", set())  # as in another process
+    acts: list[Callable[[Table], object]] = [
+        lambda t: t.to_arrow(), lambda t: t.inspect.health(), lambda t: t.compact(), lambda t: t.tags.create("x"),
+        lambda _: place.open().run("CALL sys.remove_orphan_files('t')"),
+    ]  # fmt: skip
+    for act in acts:
+        with suppress(PaimonError):
+            act(place.open().table("t"))
+    for file in away:
+        Path(f"{file}.away").rename(file)
+    assert ids(place) == [1, 2, 3, 4]
+    assert snapshots(place)[-1] >= 4
+
+
+@ON_DISK
+@pytest.mark.usefixtures("table")
+def test_an_expiry_while_the_snapshot_below_is_looked_for(place, monkeypatch):
+    """The snapshot below is gone, as after a rollback; no older one is there, as after an expiry."""
+    newest_before, once = SnapshotDirectory.newest_before, [1]
+
+    def interrupted(self: SnapshotDirectory, snapshot_id: int) -> object:
+        if once:
+            once.pop()
+            expire_all_but_the_newest(place)
+        return newest_before(self, snapshot_id)
+
+    monkeypatch.setattr(directory, "_known", set())
+    monkeypatch.setattr(SnapshotDirectory, "newest_before", interrupted)
+    assert place.open().table("t").append(rows(9)) == [4]
+    assert (once, ids(place)) == ([], [1, 2, 3, 9])
+
+
+@ON_DISK
+@pytest.mark.parametrize("others", [(), (7, 8)], ids=["rollback", "as many commits after"])
+def test_a_commit_on_a_snapshot_that_its_writer_is_about_to_withdraw(table, place, monkeypatch, others):
+    """The second writer must not build on it: its rows would go with the first one's snapshot."""
+    publish, once = SnapshotDirectory.publish, [1]
+
+    def interrupted(self: SnapshotDirectory, *arguments: object, **options: object) -> object:
+        if not once:
+            return publish(self, *arguments, **options)
+        once.pop()
+        roll_back_and_append(place, *others)
+        published = publish(self, *arguments, **options)
+        place.open().table("t").append(rows(20))
+        return published
+
+    monkeypatch.setattr(SnapshotDirectory, "publish", interrupted)
+    table.append(rows(9))
+    assert ids(place) == sorted([1, *others, 9, 20])
+    place.open().table("t").append(rows(21))
+    assert ids(place) == sorted([1, *others, 9, 20, 21])
+
+
+@ON_DISK
+@pytest.mark.parametrize("end", ["killed", "alive"])
+def test_commits_before_a_rollback_deletes_files(table, place, monkeypatch, end):
+    """The first is built on a snapshot that is gone, the second on the first; files of both are still there, and go then."""
+    publish, delete_paths, once = SnapshotDirectory.publish, rollback.delete_paths, [1]
+
+    def interrupted(self: SnapshotDirectory, *arguments: object, **options: object) -> object:
+        if not once:
+            return publish(self, *arguments, **options)
+        once.pop()
+        published = []
+
+        def others(*paths: object) -> None:
+            published.append(publish(self, *arguments, **options))
+            place.open().table("t").append(rows(20))
+            delete_paths(*paths)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(rollback, "delete_paths", others)
+            place.open().table("t").rollback_to(1)
+        if end == "killed":
+            raise Killed
+        return published[0]
+
+    monkeypatch.setattr(SnapshotDirectory, "publish", interrupted)
+    with suppress(Killed):
+        table.append(rows(9))
+    found = ids(place)
+    assert set(found) - {9} in ({1}, {1, 20})  # before the rollback, or after it
+    assert 9 in found or end == "killed"
+    for i in range(30, 34):
+        place.open().table("t").append(rows(i))
+    assert ids(place) == [*found, 30, 31, 32, 33]

@@ -72,6 +72,18 @@ def test_publishing_has_one_winner(place):
     assert [e.name for e in fs.list(f"{root}/s")] == sorted(f"snapshot-{turn}" for turn in range(20))
 
 
+def test_a_file_is_deleted_only_with_the_content_that_was_seen(place):
+    """Two that saw the same file delete it once, and not the one that a third puts there."""
+    fs, root = place
+    path = f"{root}/s/snapshot-1"
+    assert not fs.delete_if_unchanged(path, b"1")
+    fs.put_if_absent(path, b"1")
+    assert (fs.delete_if_unchanged(path, b"2"), fs.read(path)) == (False, b"1")
+    assert (fs.delete_if_unchanged(path, b"1"), fs.exists(path)) == (True, False)
+    fs.put_if_absent(path, b"3")
+    assert (fs.delete_if_unchanged(path, b"1"), fs.read(path)) == (False, b"3")
+
+
 def test_overwrite_replaces_the_whole_file(place):
     fs, root = place
     for content in (b"long content", b"x", b""):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import posixpath
 import re
+import secrets
 import time
 from contextlib import suppress
 from enum import Enum
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from paimon_nb.base.errors import (
     CorruptFile,
@@ -114,6 +117,25 @@ class Snapshot:
             writer_version=node.get("writerVersion", str, None),
         )
 
+    @property
+    def commit_uuid(self) -> UUID | None:
+        """In the names of the metadata files that the commit wrote (`manifest-list-<UUID>-<number>`); None for other names."""
+        try:
+            return UUID(self.delta_manifest_list.removeprefix("manifest-list-")[:36])
+        except ValueError:
+            return None
+
+    @property
+    def is_known_sound(self) -> bool:
+        """Whether this process knows that the snapshot belongs to the history of its table."""
+        return self.delta_manifest_list in _known
+
+    def remember_sound(self) -> None:
+        """This process knows it from now on."""
+        if len(_known) >= _KNOWN_MAX:
+            _known.clear()
+        _known.add(self.delta_manifest_list)
+
     def to_node(self) -> dict[str, Any]:
         """The JSON object, in Java's order; absent fields as in release 1.3."""
         node: dict[str, Any] = {"version": self.version}
@@ -204,6 +226,58 @@ class Published(Enum):
     LOST = "lost"
 
 
+_UUID_VERSION = 8
+_BRANCH_BITS, _BASE_BITS, _RANDOM_BITS = 16, 44, 62
+
+
+def commit_uuid(branch: str, base: Snapshot | None) -> UUID:
+    """A unique id for the names of a commit's metadata files, which `continues` reads.
+
+    Snapshot files name no predecessor, and an id alone is not enough: a rollback may have removed another snapshot of that id. So
+    half of this UUID is random (version 8 of RFC 9562 leaves that open), the rest are digests of the branch and of `base`.
+    """
+    digests = _digests(branch, base)
+    high, low = digests >> 12, digests & 0xFFF  # 48 and 12 bits, around the version
+    number = (high << 80) | (_UUID_VERSION << 76) | (low << 64) | (0b10 << 62) | secrets.randbits(_RANDOM_BITS)
+    return UUID(int=number)
+
+
+def continues(branch: str, snapshot: Snapshot, previous: Snapshot) -> bool | None:
+    """Whether `snapshot` was built on `previous`; None if its names do not say: of another engine, branch or older release."""
+    found = snapshot.commit_uuid
+    if found is None or found.version != _UUID_VERSION:
+        return None
+    digests = ((found.int >> 80) << 12) | ((found.int >> 64) & 0xFFF)
+    if digests >> _BASE_BITS != _digest(branch, _BRANCH_BITS):
+        return None
+    return digests == _digests(branch, previous)
+
+
+def _digests(branch: str, base: Snapshot | None) -> int:
+    named = f"{base.id} {base.base_manifest_list} {base.delta_manifest_list}" if base is not None else ""
+    return (_digest(branch, _BRANCH_BITS) << _BASE_BITS) | _digest(named, _BASE_BITS)
+
+
+def _digest(text: str, bits: int) -> int:
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8]) >> (64 - bits)
+
+
+_KNOWN_MAX = 4096
+_known: set[str] = set()
+"""Manifest lists of snapshots that belong to the history of their tables. Names are unique."""
+
+
+def same_commit(one: Snapshot, other: Snapshot) -> bool:
+    """Whether two snapshots are the same commit: same user, identifier, kind and manifest lists."""
+    return (
+        one.commit_user == other.commit_user
+        and one.commit_identifier == other.commit_identifier
+        and one.commit_kind == other.commit_kind
+        and one.base_manifest_list == other.base_manifest_list
+        and one.delta_manifest_list == other.delta_manifest_list
+    )
+
+
 class SnapshotDirectory:
     """`<branch root>/snapshot/snapshot-<n>`, or `changelog/changelog-<n>` for long-lived changelogs. Ids are dense."""
 
@@ -214,6 +288,8 @@ class SnapshotDirectory:
         self._read: dict[int, Snapshot] = {}
         self._last: tuple[bytes, Snapshot] | None = None
         self._newest_seen: int | None = None
+        self._below: tuple[int, bytes | None] = 0, None
+        """The file before the newest one, when that was found: (id of the newest one, content)."""
         self._oldest_seen: int | None = None
 
     def begin_with(self, other: SnapshotDirectory) -> None:
@@ -262,7 +338,8 @@ class SnapshotDirectory:
                 hint = before + 1  # published, and its hint is not written yet
         if hint is None or hint < FIRST_ID:
             return None
-        file, following = self.fs.read_each([self.path(hint), self.path(hint + 1)])
+        file, following, below = self.fs.read_each([self.path(hint), self.path(hint + 1), self.path(hint - 1)])
+        self._below = (hint, below)
         return (hint, file) if file is not None and following is None else None
 
     def earliest_id(self) -> int | None:
@@ -347,6 +424,20 @@ class SnapshotDirectory:
             return None
         return snapshot
 
+    def newest_before(self, snapshot_id: int) -> Snapshot | None:
+        """The newest snapshot with a smaller id; None if there is none."""
+        if snapshot_id <= FIRST_ID:
+            return None
+        (newest, below), self._below = self._below, (0, None)
+        if newest == snapshot_id and below is not None:
+            return Snapshot.from_json(below, self.path(snapshot_id - 1))
+        for _ in range(_TRIES):
+            found = self.get_again(snapshot_id - 1)
+            older = [] if found is not None else [i for i in self.ids() if i < snapshot_id]
+            if not older or (found := self.get_again(older[-1])) is not None:
+                return found
+        return None  # they expire one after the other
+
     def _cached_snapshot(self, data: bytes, path: str) -> Snapshot:
         """Parse `data`, or return the cached snapshot: each access to a table reads the newest file, which is mostly
         unchanged.
@@ -408,26 +499,17 @@ class SnapshotDirectory:
             self.fs.check_pinned()
         except TableReplaced:
             with suppress(TableReplaced):
-                self.delete(snapshot.id)
+                self.withdraw(snapshot)
             raise
         return Published.ALREADY_PUBLISHED
 
     def is_same_commit(self, snapshot: Snapshot) -> bool:
         """Whether the published file of this id is our commit: same user, identifier, kind and manifest lists."""
         try:
-            return self._is_commit_at(self.path(snapshot.id), snapshot)
+            path = self.path(snapshot.id)
+            return same_commit(Snapshot.from_json(self.fs.read(path), path), snapshot)
         except (MissingFile, CorruptFile):
             return False
-
-    def _is_commit_at(self, path: str, snapshot: Snapshot) -> bool:
-        there = Snapshot.from_json(self.fs.read(path), path)
-        return (
-            there.commit_user == snapshot.commit_user
-            and there.commit_identifier == snapshot.commit_identifier
-            and there.commit_kind == snapshot.commit_kind
-            and there.base_manifest_list == snapshot.base_manifest_list
-            and there.delta_manifest_list == snapshot.delta_manifest_list
-        )
 
     def invalidate_cache(self) -> None:
         """Drop cached snapshots: another process may have rolled back."""
@@ -436,6 +518,21 @@ class SnapshotDirectory:
     def delete(self, snapshot_id: int) -> None:
         self._read.pop(snapshot_id, None)
         self.fs.delete(self.path(snapshot_id))
+
+    def withdraw(self, snapshot: Snapshot) -> bool:
+        """Delete a snapshot that does not belong to the table's history, but never another one that has taken its id.
+
+        Returns:
+            True if this call deleted it.
+        """
+        self._read.pop(snapshot.id, None)
+        path = self.path(snapshot.id)
+        (data,) = self.fs.read_each([path])
+        return (
+            data is not None
+            and same_commit(Snapshot.from_json(data, path), snapshot)
+            and self.fs.delete_if_unchanged(path, data)
+        )
 
     def put(self, snapshot: Snapshot) -> bool:
         """Write a snapshot back under its own id (rollback to an expired tag, long-lived changelog)."""

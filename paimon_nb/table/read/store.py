@@ -35,6 +35,7 @@ from paimon_nb.options import table as opt
 from paimon_nb.options.materialized import MATERIALIZED_TABLE
 from paimon_nb.options.read import SCAN_PARTITIONS
 from paimon_nb.options.support import IGNORE_UNSUPPORTED, Access, check_supported, unsupported_options_set
+from paimon_nb.table.read.lost_base import snapshot_below_lost
 from paimon_nb.table.read.own_files import ExternalFiles
 from paimon_nb.table.read.partition_spec import matches_partition_spec, parse_scan_partitions, partition_texts
 
@@ -404,11 +405,18 @@ class TableStore:
         return DirectoryPin(self.root, self._first_schema_path, self.first_schema).replaced(now)
 
     def latest(self) -> Snapshot | None:
-        """The newest snapshot on disk; None for a table without one.
+        """The newest snapshot of the table's history; None for a table without one.
 
-        Read again each time: another process may have rolled back and committed under an id that was read before.
+        Read again each time: another process may have rolled back and committed under an id that was read before. A snapshot of a
+        writer that was killed before it saw a rollback is left out (`snapshot_below_lost`).
         """
-        return self.snapshots.latest()
+        found = self.snapshots.latest()
+        while found is not None and not found.is_known_sound and self.versions is None:
+            below = snapshot_below_lost(self, found)
+            if below is None:
+                break
+            found = below
+        return found
 
     def forget_snapshots(self) -> None:
         """Drop snapshots that were read before: another process may have rolled back."""

@@ -86,6 +86,7 @@ def health(store: TableStore, name: Identifier | None = None, *, read_files: boo
     title = str(name.of_table() if name else Identifier("default", store.name)).replace("'", "''")
     if snapshot is None:
         return [Finding("ok", "empty", "no snapshot yet")]
+    lost = _find_lost_snapshots(store, title, snapshot)
     try:
         buckets = {k: [e.file for e in v] for k, v in by_bucket(live_entries(store, snapshot)).items()}
     except FormatError as error:
@@ -93,11 +94,26 @@ def health(store: TableStore, name: Identifier | None = None, *, read_files: boo
         fix = f"CALL sys.rollback_to('{title}', {back})" if back is not None else None
         return [Finding("broken", "broken metadata", str(error).splitlines()[0], fix)]
     table_state = _TableState(store, title, snapshot, buckets)
-    found = [finding for check in CHECKS for finding in check(table_state)]
+    found = lost + [f for check in CHECKS for f in check(table_state) if not (lost and f.what == "broken history")]
     if read_files:
         found += _find_unreadable_files(table_state)
     order = {"broken": 0, "slow": 1, "ok": 2}
     return sorted(found, key=lambda f: order[f.grade]) or [_healthy_finding(table_state)]
+
+
+def _find_lost_snapshots(store: TableStore, title: str, newest: Snapshot) -> list[Finding]:
+    """Snapshots above the newest one of the history, see `snapshot_below_lost`."""
+    lost = [str(i) for i in store.snapshots.ids() if i > newest.id]
+    if not lost or store.versions is not None:
+        return []
+    return [
+        Finding(
+            "broken", "lost snapshot",
+            f"snapshot {', '.join(lost)} was built on one that a rollback removed, and its writer was stopped before it saw that;"
+            f" reads use snapshot {newest.id}, the next commit deletes it, other engines cannot read the table before",
+            f"CALL sys.rollback_to('{title}', {newest.id})",
+        )
+    ]  # fmt: skip
 
 
 def health_of_manifests(

@@ -22,6 +22,7 @@ from paimon_nb.table.write.maintenance.reachable import (
     reads_through_delta,
     with_new_roots,
 )
+from paimon_nb.table.write.publish.overtaken import newest_to_build_on, withdraw_lost_snapshots
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,12 +92,13 @@ def expire_snapshots(store: TableStore, limits: ExpireLimits | None = None) -> i
     """
     limits = limits or ExpireLimits.of(store)
     store.snapshots.invalidate_cache()
-    earliest, latest = store.snapshots.earliest_id(), store.snapshots.latest_id()
-    if earliest is None or latest is None:
+    earliest, newest = store.snapshots.earliest_id(), newest_to_build_on(store)
+    if earliest is None or newest is None:
         return 0
-    end = _first_retained(store, limits, earliest, latest)
+    end = _first_retained(store, limits, earliest, newest.id)
     if end <= earliest:
         return 0
+    withdraw_lost_snapshots(store)  # files of theirs are missing, which would stop the expiry
     ids = list(range(earliest, end))
     prefetch_history(store, [*ids, end])
     expired = [s for s in (_snapshot_or_none(store, i) for i in ids) if s is not None]

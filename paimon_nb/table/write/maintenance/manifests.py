@@ -18,7 +18,7 @@ from paimon_nb.table.read.live_files import entries_of, live_entries, merge_entr
 from paimon_nb.table.write.maintenance.post_commit import run_post_commit
 from paimon_nb.table.write.publish.attempt import ManifestWriter, base_is_there
 from paimon_nb.table.write.publish.changes import BATCH_IDENTIFIER, Change, CommitMessage
-from paimon_nb.table.write.publish.overtaken import was_overtaken
+from paimon_nb.table.write.publish.overtaken import newest_to_build_on, was_overtaken
 from paimon_nb.table.write.publish.publisher import SnapshotPublisher
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def remove_missing_manifests(store: TableStore) -> tuple[list[str], int | None]:
     Returns: the paths of the missing manifests, and the new snapshot; None if none is missing.
     Raises: CommitConflict: another commit came first.
     """
-    latest = store.latest()
+    latest = newest_to_build_on(store)
     if latest is None:
         return [], None
     manifests = snapshot_manifests(store, latest)
@@ -94,7 +94,9 @@ def remove_missing_manifests(store: TableStore) -> tuple[list[str], int | None]:
     if not missing:
         return [], None
     rows = sum(e.file.row_count for e in merge_entries(entries_of(store, there)).values() if e.kind == ADD)
-    made = publish_manifests(store, latest, ManifestWriter(store), there, "Repair-table", total_record_count=rows)
+    made = publish_manifests(
+        store, latest, ManifestWriter(store, latest), there, "Repair-table", total_record_count=rows
+    )
     if made is None:
         raise CommitConflict(
             f"{store.name}: another commit was published during the check of its manifests", hint="run it again",
@@ -114,7 +116,7 @@ def publish_manifests(
     """Publish a snapshot with these manifests instead of those of `latest`, and without changed rows.
 
     Args:
-        writer: has written what is new of the manifests and of the index manifest.
+        writer: with `latest` as its base; has written what is new of the manifests and of the index manifest.
         changes: other fields of the snapshot that differ from those of `latest`.
 
     Returns: its id; None: another commit came first, and what was written is deleted.
@@ -144,13 +146,13 @@ def publish_manifests(
         writer.delete_written()
         return None
     if not base_is_there(store, latest) and was_overtaken(store, latest, changed):
-        store.snapshots.delete(changed.id)
+        store.snapshots.withdraw(changed)
         writer.delete_written()
         return None
     try:
         store.fs.check_after_put()
     except TableReplaced:
-        store.snapshots.delete(changed.id)
+        store.snapshots.withdraw(changed)
         writer.delete_written()
         raise
     store.snapshots.write_latest_hint(changed.id)

@@ -14,6 +14,7 @@ from paimon_nb.base.errors import AccessDenied, NotWritable, StoreError
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data.blob import MANAGED_SUFFIX
 from paimon_nb.table.write.maintenance.reachable import Reachable, reachable_from_all_branches
+from paimon_nb.table.write.publish.overtaken import withdraw_lost_snapshots
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,6 +74,8 @@ def _store_time_ms(store: TableStore) -> int:
 
 def remove_orphans(store: TableStore, older_than_ms: int | None = None, *, dry_run: bool = True) -> list[Orphan]:
     """Find unused files and, unless `dry_run`, delete them and the empty bucket and partition directories."""
+    if not dry_run:
+        withdraw_lost_snapshots(store)  # files of theirs are missing, which would stop the removal
     found = find_orphans(store, older_than_ms)
     if dry_run:
         return found

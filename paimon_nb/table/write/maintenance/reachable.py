@@ -23,6 +23,7 @@ from paimon_nb.format.manifest import (
     read_manifest_list,
 )
 from paimon_nb.table.read.live_files import live_file_names
+from paimon_nb.table.read.lost_base import snapshot_below_lost
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -125,6 +126,14 @@ def _add_history(used: Reachable, store: TableStore, removed_snapshots: set[int]
 
 def _missing_file_of(store: TableStore, snapshot: Snapshot, newest: int, error: MissingFile) -> MissingFile:
     """The same error with the way out for a snapshot that is still there, and whose files cannot be deleted by expiry."""
+    below = snapshot_below_lost(store, snapshot) if snapshot.id == newest else None
+    if below is not None:
+        return MissingFile(
+            error.facts["path"],
+            hint=f"a rollback removed what snapshot {snapshot.id} was built on, and its writer was stopped before it saw that; "
+            f"the next commit deletes the snapshot, or CALL sys.rollback_to('{store.name}', {below.id})",
+            snapshot=snapshot.id,
+        )
     way = (
         f"CALL sys.expire_snapshots(`table` => '{store.name}', retain_max => {newest - snapshot.id}) removes it"
         if snapshot.id < newest

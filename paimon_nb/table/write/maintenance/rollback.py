@@ -20,6 +20,7 @@ from paimon_nb.table.write.maintenance.reachable import (
     without_changelog,
 )
 from paimon_nb.table.write.publish.changes import forget_last_commit
+from paimon_nb.table.write.publish.overtaken import withdraw_lost_snapshots
 
 if TYPE_CHECKING:
     from paimon_nb.format.snapshot import Snapshot
@@ -47,6 +48,7 @@ def rollback_to_snapshot(store: TableStore, snapshot_id: int) -> Snapshot:
     else:
         with undone_on_error(store) as changing:
             _delete_newer_than(changing, target)
+        withdraw_lost_snapshots(store)
     return target
 
 
@@ -62,6 +64,7 @@ def rollback_to_tag(store: TableStore, name: str) -> Snapshot:
             changing.snapshots.put(without_changelog(target))
             changing.snapshots.write_earliest_hint(target.id)
         _delete_newer_than(changing, target)
+    withdraw_lost_snapshots(store)
     return target
 
 

@@ -17,6 +17,7 @@ from paimon_nb.options import table as opt
 from paimon_nb.table.read.live_files import index_entries, live_entries
 from paimon_nb.table.write.maintenance.manifests import publish_manifests
 from paimon_nb.table.write.publish.attempt import ManifestWriter
+from paimon_nb.table.write.publish.overtaken import newest_to_build_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -85,7 +86,7 @@ def reassign_row_ids(store: TableStore, partitions: Callable[[bytes], bool] | No
             hint="the ids of other tables are in their files",
         )
     for _ in range(_ATTEMPTS):
-        latest = store.latest()
+        latest = newest_to_build_on(store)
         if latest is None or latest.next_row_id is None:
             raise UnsupportedOperation(f"{store.name}: the table has no rows", hint="INSERT rows first")
         done = _reassign(store, latest, latest.next_row_id, partitions)
@@ -110,7 +111,7 @@ def _reassign(
         return Reassigned(latest.id, None, first_free, first_free, skipped="the ids of each partition are consecutive")
     changed = [_with_new_ids(e, plan.get(e.partition)) for e in entries]
     indexes, moved = _moved_indexes(index_entries(store, latest), plan)
-    writer = ManifestWriter(store)
+    writer = ManifestWriter(store, latest)
     made = publish_manifests(
         store, latest, writer, writer.write_manifests(changed), "reassign-row-id",
         index_manifest=writer.write_index(indexes), next_row_id=next_row_id,

@@ -6,7 +6,6 @@ Source: docs/spec/format.md sections 3 and 5.
 from __future__ import annotations
 
 import logging
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import field, replace
@@ -44,6 +43,7 @@ from paimon_nb.format.manifest import (
 )
 from paimon_nb.format.row import EMPTY_ROW, deserialize, serialize
 from paimon_nb.format.snapshot import Published, Snapshot
+from paimon_nb.format.snapshot.directory import commit_uuid
 from paimon_nb.options import table as opt
 from paimon_nb.table.lsm.levels import key_order
 from paimon_nb.table.read.data_evolution import is_dedicated
@@ -51,10 +51,12 @@ from paimon_nb.table.read.live_files import index_entries, live_entries, merge_e
 from paimon_nb.table.read.store import in_threads_on_object_store
 from paimon_nb.table.write.publish.changes import HASH, Change
 from paimon_nb.table.write.publish.conflict_check import check_conflicts
-from paimon_nb.table.write.publish.overtaken import was_overtaken
+from paimon_nb.table.write.publish.overtaken import newest_to_build_on, was_overtaken
 from paimon_nb.table.write.publish.partition_changes import partition_changes
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from paimon_nb.table.read.store import TableStore
 
 log = logging.getLogger(__name__)
@@ -81,13 +83,18 @@ class ManifestWriter:
     """
 
     store: TableStore
+    base: Snapshot | None = None
+    """What the commit is built on; it is part of the names of the files, see `commit_uuid`."""
     written: list[str] = field(default_factory=list)
     """Paths in write order."""
     _unwritten: CollectedFiles = field(default_factory=lambda: CollectedFiles())
     _cache_written: list[Callable[[], None]] = field(default_factory=list)
     """Calls that cache what the files hold. After the write: a cached value belongs to the file of its time."""
-    _id: str = field(default_factory=lambda: str(uuid.uuid4()))
     _counts: dict[str, int] = field(default_factory=dict)
+    _id: UUID = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._id = commit_uuid(self.store.branch, self.base)
 
     def write_manifests(
         self, entries: Sequence[ManifestEntry], entry_bytes: float = _FIRST_GUESS
@@ -336,9 +343,14 @@ class TableHead:
     def of(cls, store: TableStore, *checks: Callable[[], object]) -> TableHead:
         """The head as it is now; `checks` of the table run beside the reads, and their errors come first."""
         *_, snapshot, newest_schema = in_threads_on_object_store(
-            store.fs, *checks, store.latest, store.schemas.latest_id
+            store.fs, *checks, lambda: _newest(store), store.schemas.latest_id
         )
         return cls(snapshot, newest_schema)
+
+
+def _newest(store: TableStore) -> Snapshot | None:
+    newest = store.snapshots.latest()
+    return newest if newest is None or newest.is_known_sound else newest_to_build_on(store)
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,7 +380,7 @@ class PreparedSnapshot:
         manifest_format(store)
         if change.can_conflict(head.snapshot):
             check_conflicts(store, head.snapshot, change)
-        writer = ManifestWriter(store)
+        writer = ManifestWriter(store, head.snapshot)
         return cls(head.snapshot, change, _prepare_snapshot(store, head, change, terms, writer), writer)
 
     def publish(self, store: TableStore) -> Published:
@@ -453,13 +465,14 @@ def try_commit(
             write_hint()
     if replaced is not None or lost:
         _take_back(store, second)
-        store.snapshots.delete(first.snapshot.id)
+        store.snapshots.withdraw(first.snapshot)
         if store.fs.is_object_store:
             store.snapshots.delete_hints()
         first.writer.delete_written()
         if replaced is not None:
             raise replaced
         return CommitOutcome(Published.LOST, first.snapshot)
+    newest.snapshot.remember_sound()
     return CommitOutcome(published, first.snapshot, second.snapshot if newest is second is not None else None, error)
 
 
@@ -506,8 +519,7 @@ def _discard(prepared: PreparedSnapshot | None) -> None:
 
 def _take_back(store: TableStore, prepared: PreparedSnapshot | None) -> None:
     """Delete a snapshot whose base is gone, if it is published."""
-    if prepared is not None and store.snapshots.is_same_commit(prepared.snapshot):
-        store.snapshots.delete(prepared.snapshot.id)
+    if prepared is not None and store.snapshots.withdraw(prepared.snapshot):
         _discard(prepared)
 
 

@@ -1,0 +1,91 @@
+"""Whether the newest snapshot belongs to the table's history, or a rollback had removed what it was built on before it was published.
+
+A writer looks after its publish and withdraws such a snapshot (`was_overtaken`). If it is killed before that, the snapshot stays: it
+names files that the rollback has deleted. Reads then begin with the snapshot before it, and the next writer deletes it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from paimon_nb.base.errors import MissingFile, PaimonError
+from paimon_nb.format.manifest import ADD, ManifestEntry, ManifestFile, read_manifest, read_manifest_list
+from paimon_nb.format.snapshot.directory import continues
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from paimon_nb.format.manifest import DataFile
+    from paimon_nb.format.snapshot import Snapshot, SnapshotDirectory
+    from paimon_nb.fs import FileIO
+
+
+class _Table(Protocol):
+    @property
+    def fs(self) -> FileIO: ...
+    @property
+    def branch(self) -> str: ...
+    @property
+    def snapshots(self) -> SnapshotDirectory: ...
+    def manifest_path(self, name: str) -> str: ...
+    def data_path(self, partition: bytes, bucket: int, file: DataFile) -> str: ...
+
+
+def snapshot_below_lost(table: _Table, snapshot: Snapshot) -> Snapshot | None:
+    """The snapshot that the table is at, if `snapshot` does not belong to its history; None if it does, or if that is not certain.
+
+    It is certain if all of this holds:
+
+    - There is an older snapshot. An expiry removes the oldest first, so it leaves none below a snapshot whose base it removed.
+    - The names of the snapshot's files say that one of this branch was its base, and not the newest older one. Snapshots of
+      other engines, and those that a fast-forward has brought, do not say it.
+    - A file of its state is missing that neither its own commit wrote nor the older snapshot has. Files that are missing for
+      another reason, for a while or lost, are named by the older snapshot, too.
+    """
+    if snapshot.is_known_sound:
+        return None
+    try:
+        previous = table.snapshots.newest_before(snapshot.id)
+        if previous is None or continues(table.branch, snapshot, previous) is not False:
+            snapshot.remember_sound()
+            return None
+        return previous if _names_lost_files(table, snapshot, previous) else None
+    except (OSError, PaimonError):
+        return None  # a look that fails proves nothing
+
+
+def _names_lost_files(table: _Table, snapshot: Snapshot, previous: Snapshot) -> bool:
+    """Raises: MissingFile: of the older snapshot, or of the snapshot's own files."""
+
+    def listed(name: str) -> list[ManifestFile]:
+        return read_manifest_list(table.fs, table.manifest_path(name))
+
+    own = str(snapshot.commit_uuid)
+    before = [*listed(previous.base_manifest_list), *listed(previous.delta_manifest_list)]
+    known = {m.file_name for m in before} | {previous.index_manifest}
+    began = listed(snapshot.base_manifest_list)
+    names = [m.file_name for m in began] + ([snapshot.index_manifest] if snapshot.index_manifest else [])
+    if any(_is_missing(table, table.manifest_path(n)) for n in names if n not in known and own not in n):
+        return True
+    state, older = _live(table, began), _live(table, before)
+    added = [e for identity, e in state.items() if identity not in older]
+    return any(_is_missing(table, table.data_path(e.partition, e.bucket, e.file)) for e in added)
+
+
+def _live(table: _Table, manifests: Iterable[ManifestFile]) -> dict[tuple[object, ...], ManifestEntry]:
+    live: dict[tuple[object, ...], ManifestEntry] = {}
+    for manifest in manifests:
+        for entry in read_manifest(table.fs, table.manifest_path(manifest.file_name)):
+            if entry.kind == ADD:
+                live[entry.identity] = entry
+            else:
+                live.pop(entry.identity, None)
+    return live
+
+
+def _is_missing(table: _Table, path: str) -> bool:
+    try:
+        table.fs.size(path)
+    except MissingFile:
+        return True
+    return False
