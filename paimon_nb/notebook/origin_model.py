@@ -8,7 +8,7 @@ from paimon_nb.base.errors import PaimonError
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data import python_values
 from paimon_nb.notebook.grid.texts import value_text
-from paimon_nb.notebook.svg import clip, count
+from paimon_nb.notebook.svg import clip, count, escape
 from paimon_nb.session.materialized.row_origin import MAX_ROWS, is_followed, origin_of_row
 from paimon_nb.sql import quote_if_needed
 
@@ -50,6 +50,24 @@ class Origin:
                 for row in rows
             ]
         return "\n".join(lines)
+
+    def html(self) -> str:
+        """Tables for a page without a kernel."""
+        if self.reason:
+            return f"<div>{escape(f'input rows are not known: {self.reason}')}</div>"
+        parts: list[str] = []
+        for one in self.inputs:
+            view = _input_view(one)
+            head = "".join(f"<th>{escape(c)}</th>" for c in view["columns"])
+            lines = (
+                "".join("<td class='null'>NULL</td>" if v is None else f"<td>{escape(v)}</td>" for v in row)
+                for row in view["rows"]
+            )
+            body = "".join(f"<tr>{line}</tr>" for line in lines)
+            parts.append(
+                f"<div>{escape(view['title'])}</div><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+            )
+        return "".join(parts)
 
 
 def origin_of(workbench: Workbench, table: Table, key: Mapping[str, Any]) -> Origin | None:

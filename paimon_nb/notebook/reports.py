@@ -44,8 +44,8 @@ class Report:
         return {"text/plain": self._text, "text/html": f'<div class="pnb-r"><style>{STYLE}</style>{self._html}</div>'}
 
 
-def why_report(answer: RowHistory) -> Report:
-    """Row versions in merge order, the merged row after each, and the rule that decides."""
+def why_report(answer: RowHistory, made_from: str = "") -> Report:
+    """Row versions in merge order, the merged row after each, and the rule that decides; `made_from`: HTML that follows."""
     key = ", ".join(f"{k} = {value_text(v)}" for k, v in answer.key.items())
     columns = [c for c in (answer.versions[0].values if answer.versions else {}) if c not in answer.key]
     head = "".join(f"<th>{escape(h)}</th>" for h in ("", "sequence", *columns, "level", "file", "commit", ""))
@@ -62,7 +62,7 @@ def why_report(answer: RowHistory) -> Report:
     html = (
         f"<div><b>{escape(answer.table)}</b> {escape(key)} <span class='dim'>{answer.version_label}</span></div>"
         f"<div>{escape(answer.rule)}</div>"
-        f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}<tr class='row'>{result}<td></td><td></td><td></td><td></td></tr></tbody></table>"
+        f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}<tr class='row'>{result}<td></td><td></td><td></td><td></td></tr></tbody></table>{made_from}"
     )
     return Report(answer, str(answer), html)
 

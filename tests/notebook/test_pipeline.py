@@ -114,6 +114,10 @@ def test_without_pipelines(tmp_path):
 def test_why_shows_the_input_rows(wb):
     view = WhyView(wb.table("totals"), {"region": "eu"}, wb)
     assert view.still_text().endswith("made from 1 row of default.dear\n  id = 3, region = eu, cents = 18")
+    assert (
+        "<div>made from 1 row of default.dear</div><table><thead><tr><th>id</th><th>region</th><th>cents</th></tr></thead>"
+        "<tbody><tr><td>3</td><td>eu</td><td>18</td></tr></tbody></table>" in view.still_html()
+    )
     [dear] = view.view["origin"]["inputs"]
     assert (dear["columns"], dear["rows"]) == (["id", "region", "cents"], [["3", "eu", "18"]])
     assert dear["follow"] == [["why 3", "%paimon why paimon.default.dear id=3"]]
@@ -131,3 +135,4 @@ def test_why_when_an_input_is_gone(wb):
     wb.run("DROP TABLE orders")
     view = WhyView(wb.table("dear"), {"id": 3}, wb)
     assert "input rows are not known: no table default.orders" in view.still_text()
+    assert "<div>input rows are not known: no table default.orders" in view.still_html()

@@ -187,4 +187,5 @@ class WhyView(DrawnPanel):
         return why_svg(self.answer)
 
     def still_html(self) -> str:
-        return why_report(self.answer)._repr_mimebundle_()["text/html"]
+        made_from = "" if self.origin is None else self.origin.html()
+        return why_report(self.answer, made_from)._repr_mimebundle_()["text/html"]
