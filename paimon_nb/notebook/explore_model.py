@@ -20,6 +20,7 @@ from paimon_nb.notebook.overview import (
     Tile,
     column_bounds_of_files,
     commit_strip_svg,
+    overview_lead,
     overview_tiles,
     read_stored_files,
     snapshot_panels,
@@ -76,6 +77,10 @@ class Facts:
     """A picture whose `.dot[data-snapshot]` lead to snapshots."""
     panels: tuple[tuple[str, str], ...] = ()
     """(text, command that opens another panel)."""
+    lead: str = ""
+    """What this is, in a sentence."""
+    has_rows: bool = False
+    """Whether the page asks for the first rows, which are read apart from the metadata."""
 
 
 _NodeHandler = tuple[Callable[..., list[Node]], Callable[..., Facts]]
@@ -169,6 +174,7 @@ class Inspector:
             str(self.table.name), _non_empty(pairs), columns, rows, tuple(links), f"DESCRIBE {self.table.name.quoted()}",
             kind=table_kind_labels(store), tiles=() if store.is_format_table else self._value_if_readable(lambda: overview_tiles(store, latest, stored, clock.now_ms()), ()),
             svg=self._value_if_readable(lambda: commit_strip_svg(timeline_of_snapshots(store, LAST_COMMITS + 1).commits), ""), panels=table_panels(self.table),
+            lead="" if store.is_format_table else self._value_if_readable(lambda: overview_lead(self.table, latest, stored, clock.now_ms()), ""), has_rows=True,
         )  # fmt: skip
 
     def _columns_with_stats(self, stored: Stored | None) -> tuple[tuple[str, ...], tuple[tuple[str | None, ...], ...]]:

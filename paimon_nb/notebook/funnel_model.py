@@ -47,6 +47,27 @@ class FunnelModel:
     def left(self) -> str:
         return f"{count(self.files, 'file')} to read, {bytes_text(self.bytes)}"
 
+    skipped: tuple[tuple[str, int], ...] = ()
+    """Files that were skipped one by one: (reason, number)."""
+
+    def lead(self) -> str:
+        """What the condition saves, in a sentence for who does not know how tables are stored."""
+        known = self.files + sum(number for _, number in self.skipped)
+        unopened = sum(s.total - s.remaining for s in self.steps if s.name == "manifests")
+        if not known and not unopened:
+            return "The table has no files yet."
+        whole = f"{'all ' if known > 1 else ''}{count(known, 'file')} ({bytes_text(self.bytes)})"
+        if not self.where:
+            return f"Without a condition a query reads {whole}. Type one to see which files it skips."
+        others = f" It does not even open {count(unopened, 'manifest')} of other partitions." if unopened else ""
+        if not self.files:
+            return f"No file can have such a row: a query with this condition reads nothing.{others}"
+        if not self.skipped:
+            rest = others or " None of them can be skipped: by their statistics each may have such rows."
+            return f"A query with this condition reads {whole}" + (f" of the partitions that match.{rest}" if unopened else f".{rest}")  # fmt: skip
+        why = ", ".join(f"{number:,} because the {reason}" for reason, number in self.skipped)
+        return f"A query with this condition reads {self.files:,} of {count(known, 'file')} ({bytes_text(self.bytes)}). Skipped: {why}.{others}"
+
     def __str__(self) -> str:
         head = f"{self.table} WHERE {self.where}" if self.where else self.table
         lines = [f"{head}: {self.left}"]
@@ -79,8 +100,9 @@ def funnel(plan: ScanPlan, where: str) -> FunnelModel:
     rows = groups.matching_rows if whole else sum(f.row_count for f in files)
     snapshot = plan.snapshot.id if plan.snapshot else None
     return FunnelModel(
-        plan.store.name, where, snapshot, tuple(steps), len(files), sum(f.file_size for f in files), rows
-    )
+        plan.store.name, where, snapshot, tuple(steps), len(files), sum(f.file_size for f in files), rows,
+        tuple(plan.skipped.reasons.items()),
+    )  # fmt: skip
 
 
 _LEFT, _TALL = 104, 40

@@ -7,13 +7,13 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.notebook.svg import KIND_COLOURS, count, escape
+from paimon_nb.notebook.svg import CHARACTER, KIND_COLOURS, count, escape
 from paimon_nb.notebook.timeline_model import SIGN, Commit
 from paimon_nb.options import table as opt
 from paimon_nb.table.tables.inspect.formatting import bytes_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from paimon_nb.format.manifest import DataFile
     from paimon_nb.format.snapshot import Snapshot
@@ -103,6 +103,18 @@ def _files_tile(store: TableStore, stored: Stored) -> Tile:
     return Tile(bytes_text(sum(f.file_size for f in stored.known)), "data", count(stored.files, "file") + parts)
 
 
+def overview_lead(table: Table, latest: Snapshot | None, stored: Stored | None, now_ms: int) -> str:
+    """What the table is and how much is in it, in a sentence for who does not know how tables are stored."""
+    keys = ", ".join(table.primary_keys)
+    kind = f"A table with one row for each {keys}" if keys else "A table to which rows are appended"
+    if latest is None:
+        return f"{kind}. It is empty: nothing was written yet."
+    rows = latest.total_record_count or 0
+    held = f"{count(rows, 'stored version')} of rows" if keys else count(rows, "row")
+    files = f" in {count(stored.files, 'file')}" if stored else ""
+    return f"{kind}: {held}{files}, last changed {ago_text(now_ms - latest.time_ms)}."
+
+
 @dataclass(frozen=True, slots=True)
 class Bounds:
     """Statistics of a column over all files."""
@@ -161,7 +173,7 @@ def table_panels(table: Table) -> tuple[tuple[str, str], ...]:
     if table.store.is_format_table:
         return ()
     has_keys = bool(table.primary_keys)
-    panels = [("history", "timeline {}"), ("LSM tree" if has_keys else "files", "lsm {}")]
+    panels = [("history", "timeline {}"), ("live changes", "live {}"), ("LSM tree" if has_keys else "files", "lsm {}")]
     panels += [("compaction", "compact {}")] if has_keys else []
     panels += [("pruning", "skip {}")]
     panels += [("compare", "compare {}")] if table.latest_snapshot() else []
@@ -193,7 +205,7 @@ def commit_strip_svg(commits: Sequence[Commit]) -> str:
     displayed = list(commits[-LAST_COMMITS:])
     if not displayed:
         return ""
-    width, tall, base = 520, 66, 40
+    width, tall, base = 520, 86, 40
     step = min(34.0, width / len(displayed))
     biggest = max((abs(c.delta_rows) for c in displayed), default=1) or 1
     label = f"last {len(displayed)} commits" if len(commits) > len(displayed) else count(len(displayed), "commit")
@@ -221,4 +233,21 @@ def commit_strip_svg(commits: Sequence[Commit]) -> str:
         if c.tags:
             parts.append(f'<text x="{x:.1f}" y="{max(11.0, base - height - 4):.1f}" text-anchor="middle">⚑</text>')
         parts.append("</g>")
-    return "".join(parts) + "</svg>"
+    return "".join([*parts, *_legend(displayed, step * len(displayed), tall - 4), "</svg>"])
+
+
+def _legend(commits: Sequence[Commit], end: float, y: int) -> Iterator[str]:
+    """What the signs and bars of the strip mean. It ends below the newest commit, which a narrow page shows."""
+    bars = (
+        "bar: rows added"
+        + (", outline: rows removed" if any(c.delta_rows < 0 for c in commits) else "")
+        + (", ⚑ tag" if any(c.tags for c in commits) else "")
+    )
+    kinds = dict.fromkeys(c.kind for c in commits)
+    x = max(0.0, end - CHARACTER * len(bars) - sum(38 + CHARACTER * len(kind) for kind in kinds))
+    for kind in kinds:
+        yield f'<circle cx="{x + 8:.1f}" cy="{y - 4}" r="8" fill="{KIND_COLOURS.get(kind, "#888")}"/>'
+        yield f'<text x="{x + 8:.1f}" y="{y}" text-anchor="middle" class="sign" style="fill:#fff" font-weight="700">{SIGN.get(kind, "?")}</text>'
+        yield f'<text x="{x + 21:.1f}" y="{y}" class="dim">{kind.lower()}</text>'
+        x += 38 + CHARACTER * len(kind)
+    yield f'<text x="{x:.1f}" y="{y}" class="dim">{bars}</text>'

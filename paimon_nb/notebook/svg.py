@@ -43,7 +43,8 @@ STYLE = """
 .pnb .dim{opacity:.7}
 .pnb .file{stroke:var(--jp-layout-color0,#fff);stroke-width:1;cursor:default}
 .pnb .file:hover,.pnb .file:focus{stroke:currentColor;stroke-width:1.6;outline:none}
-.pnb .file.signed{stroke:currentColor;stroke-width:2}
+.pnb .file.signed:not(.thin){stroke:currentColor;stroke-width:2}
+.pnb .file.thin{stroke:none}
 .pnb .seal{fill:#fff;pointer-events:none}
 .pnb .seal-sign{fill:#111;pointer-events:none}
 .pnb .rail{fill:currentColor;opacity:.055}
@@ -131,6 +132,9 @@ def _lane_rects(lane: Lane, top: float, plot: float, by: str, largest: int, sign
     ]
     scale = lane.bytes / largest if by == "size" else 1.0
     min_width = 9 if len(lane.marks) <= ROOMY else 2.5
+    thin = " thin" if height < 9 else ""  # a border would cover it: files without a sign are paler instead
+    pale = ' fill-opacity=".4"'
+    some = thin and any(signs.get(m.name if m.files == 1 else lane.first, "") for m in lane.marks)
     for m in lane.marks:
         a, b = (m.x0, m.x1) if by == "key" else (m.s0 * scale, m.s1 * scale)
         y = top + m.lane * pitch
@@ -139,7 +143,7 @@ def _lane_rects(lane: Lane, top: float, plot: float, by: str, largest: int, sign
         x = min(x, _LEFT + plot - w)
         prefix = f"{sign} {SIGNS[sign]}, " if sign else ""
         out.append(
-            f'<rect class="file{" signed" if sign else ""}" x="{x:.1f}" y="{y:g}" width="{w:.1f}" height="{height:g}" rx="{min(3, height / 2):g}" fill="{colour}" tabindex="0" role="img" '
+            f'<rect class="file{" signed" if sign else ""}{thin}"{pale if some and not sign else ""} x="{x:.1f}" y="{y:g}" width="{w:.1f}" height="{height:g}" rx="{min(3, height / 2):g}" fill="{colour}" tabindex="0" role="img" '
             f'aria-label="{escape(prefix + _file_facts(m, ", "))}"><title>{escape(prefix + _file_facts(m, chr(10)))}</title></rect>'
         )
         if sign and w > 14 and height >= 14:  # on folded runs the circles would cover one another

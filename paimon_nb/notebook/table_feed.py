@@ -30,7 +30,7 @@ def _note_on_kinds(table: Table) -> str:
     """What a table without a changelog does not say about its changes."""
     if not table.primary_keys or table.store.options.get(CHANGELOG_PRODUCER) != "none":
         return ""
-    return "this table has no changelog producer: a changed row comes as +I with its new values, like a new row, and without the old ones"
+    return "This table writes no changelog: a changed row comes as +I with its new values, like a new row, and without the old ones."
 
 
 class TableFeed:
@@ -48,6 +48,10 @@ class TableFeed:
         self.table, self.tables = table, (table,)
         self.note = ""
         self._kind_note = _note_on_kinds(table)
+        self.changelog_statement = (
+            f"ALTER TABLE {table.name.quoted()} SET ('changelog-producer' = 'lookup')" if self._kind_note else ""
+        )
+        """What makes the table write old and new values; '' if it does."""
         self._rows = 0
         self._stopped = threading.Event()
         self._error: BaseException | None = None
@@ -59,8 +63,8 @@ class TableFeed:
             size = sum(self.table.files().column("file_size_in_bytes").to_pylist())
             if size > LARGE_BYTES:
                 options["scan.mode"] = "latest"
-                self.note = f"the table is large ({size / 1e6:,.0f} MB), so only new changes are shown"
-        self.note = "; ".join(filter(None, (self.note, self._kind_note)))
+                self.note = f"The table is large ({size / 1e6:,.0f} MB), so only new changes are shown."
+        self.note = " ".join(filter(None, (self.note, self._kind_note)))
         return self.table.stream(options)
 
     def start(self) -> TableFeed:

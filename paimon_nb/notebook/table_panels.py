@@ -9,7 +9,15 @@ from paimon_nb.base.registry import Registry
 from paimon_nb.notebook.format_tables import check_panel
 from paimon_nb.notebook.history_model import version_arguments
 from paimon_nb.notebook.magics.active import workbench
-from paimon_nb.notebook.views import compaction_view, compared_view, explore_view, funnel_view, lsm_view, timeline_view
+from paimon_nb.notebook.views import (
+    compaction_view,
+    compared_view,
+    doctor_view,
+    explore_view,
+    funnel_view,
+    lsm_view,
+    timeline_view,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,12 +29,6 @@ if TYPE_CHECKING:
 PREVIEW_ROWS = 50
 OFFERED = 100
 """Snapshots to choose from in a list."""
-
-
-def _doctor(table: Table) -> Any:
-    from paimon_nb.notebook.reports import health_report
-
-    return health_report(str(table.name), check_panel(table, "doctor").health())
 
 
 def _live_panel(table: Table) -> Any:
@@ -47,7 +49,7 @@ PANELS: Registry[Callable[[Table], Any]] = Registry(
         "compact": compaction_view,
         "skip": funnel_view,
         "compare": compared_view,
-        "doctor": _doctor,
+        "doctor": doctor_view,
         "live": _live_panel,
     },
 )

@@ -54,6 +54,13 @@ def compared_view(table: Any, before: int | str | None = None, after: int | str 
     return CompareView(check_panel(table, "compare"), before, after)
 
 
+def doctor_view(table: Any, read_files: bool = False) -> Any:
+    """What is wrong with the table, and what fixes it."""
+    from paimon_nb.notebook.widgets.doctor import DoctorView
+
+    return DoctorView(check_panel(table, "doctor"), read_files=read_files)
+
+
 VIEWS: dict[str, Callable[..., Any]] = {
     "lsm": lsm_view, "timeline": timeline_view, "explore": explore_view, "compaction": compaction_view,
     "funnel": funnel_view, "compared": compared_view,

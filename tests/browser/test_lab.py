@@ -436,7 +436,7 @@ e => {
   const light = (c) => { const [r, g, b] = c.map((v) => { v /= 255; return v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4; });
     return .2126 * r + .7152 * g + .0722 * b; };
   const page = rgb(getComputedStyle(document.querySelector('.jp-Notebook')).backgroundColor);
-  return [...e.querySelectorAll('text:not(.sign), .bar output, .facts, td, th, dt, dd, .place span, .links button, .job .name, .job .dim, .pnb-r div, .pnb-r .dim')].filter((t) => t.textContent.trim()).map((t) => {
+  return [...e.querySelectorAll('text:not(.sign), .bar output, .facts, td, th, dt, dd, .place span, .links button, .job .name, .job .dim, .pnb-r div, .pnb-r .dim, .lead, .finding .detail, .finding .dim')].filter((t) => t.textContent.trim()).map((t) => {
     const style = getComputedStyle(t), a = Number(style.opacity), own = rgb(t instanceof SVGElement ? style.fill : style.color);
     const [x, y] = [light(own.map((v, i) => v * a + page[i] * (1 - a))), light(page)].sort((p, q) => q - p);
     return [(x + .05) / (y + .05), t.textContent];
@@ -466,7 +466,9 @@ def test_every_text_is_legible(shown: Notebook, theme: str) -> None:
         ("buckets", BUCKETS),
         ("folded lanes", FOLDED),
     ):
-        least, text = shown.output(cell).evaluate(CONTRAST)
+        found = shown.output(cell).evaluate(CONTRAST)
+        assert found, name
+        least, text = found
         assert least >= 4.5, (name, text, least)  # WCAG AA
         assert serious_issues(shown, cell) == [], name
 

@@ -94,7 +94,9 @@ def test_a_table_is_followed_row_by_row(shown: Notebook) -> None:
     assert shown.execute(ROWS + put(2, "paid") + "_t.delete('id = 1')") == "ok"
     expect(output.locator("tbody tr")).to_have_text(["-D1new", "+U2paid", "-U2new", "+I2new", "+I1new"])
     expect(output.locator(".facts")).to_have_text(
-        re.compile(r"^2 \+I, 1 -U, 1 \+U, 1 -D · .* caught up \(snapshot \d+\)$")
+        re.compile(
+            r"^2 new \(\+I\), 1 before \(-U\), 1 after \(\+U\), 1 deleted \(-D\) · .* caught up \(snapshot \d+\)$"
+        )
     )
     assert output.locator("tbody tr").first.get_attribute("class") == "gone"
     expect(shown.output(LATEST).locator("tbody tr")).to_have_text(["-D1new", "+U2paid", "-U2new"])

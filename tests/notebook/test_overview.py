@@ -77,7 +77,7 @@ def test_every_look_opens(shell: Shell) -> None:
     inspector = Inspector(table)
     panels = [*inspector.facts("").panels, *inspector.facts("snapshot/2").panels]
     assert [text for text, _ in panels] == [
-        "history", "LSM tree", "compaction", "pruning", "compare", "health", "history at this snapshot", "LSM tree at this snapshot", "changes in this snapshot",
+        "history", "live changes", "LSM tree", "compaction", "pruning", "compare", "health", "history at this snapshot", "LSM tree at this snapshot", "changes in this snapshot",
     ]  # fmt: skip
     opened = {text: shell.value(command) for text, command in panels}
     assert isinstance(opened["history at this snapshot"], Timeline)

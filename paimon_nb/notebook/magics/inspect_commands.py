@@ -87,12 +87,12 @@ class InspectCommands:
 
             main([current.workbench.session.catalog.warehouse] if current.workbench is not None else [])
             return None
-        from paimon_nb.notebook.reports import health_report
+        from paimon_nb.notebook.views import doctor_view
 
         tokens = split_arguments(command_args)
         read_files = "--read-files" in tokens
         table, _ = table_and_pairs(shlex.join(w for w in tokens if w != "--read-files"), "doctor TABLE [--read-files]")
-        return health_report(str(table.name), check_panel(table, "doctor").health(read_files=read_files))
+        return doctor_view(table, read_files)
 
     def _do_compact(self, command_args: str) -> Any:
         from paimon_nb.notebook.views import compaction_view

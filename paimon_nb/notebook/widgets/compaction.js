@@ -33,7 +33,7 @@ export default {
       controls();
       line.textContent = HINT;
       svgInto(drawing, view.svg, (facts) => { line.textContent = facts; });
-      lead.textContent = view.lead;
+      explained(lead, view.lead);
       verdict.textContent = view.sentence;
       verdict.classList.toggle("due", view.due);
       rules.replaceChildren();

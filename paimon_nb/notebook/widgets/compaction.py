@@ -69,7 +69,7 @@ class Compaction(DrawnPanel):
         UnsupportedOperation: no primary key. BadOptionValue.
     """
 
-    _esm = script("panel.js", "compaction.js")
+    _esm = script("panel.js", "terms.js", "compaction.js")
     work: traitlets.Dict[str, Any] = traitlets.Dict({"running": False}).tag(sync=True)
     watching = traitlets.Bool(False).tag(sync=True)
 

@@ -2,12 +2,16 @@ export default {
   render({ model, el: host }) {
     host.classList.add("pnb");
     troubles(host, model);
+    const lead = leading(host);
+    const whole = lead.act("All changed rows", () => [`%%paimon\n${model.get("view").sql}`], false, { title: "Insert the query as a cell" });
     const bar = html(host, "div", { class: "bar" }), wrong = html(host, "div");
-    const summary = html(host, "div", { class: "verdict", "aria-live": "polite" });
-    const first = html(host, "div"), second = html(host, "div");
-    const line = html(host, "div", { class: "facts", "aria-live": "polite" });
-    const key = html(host, "div", { class: "dim facts" }, "+ added   → moved to another level, not rewritten   − removed");
-    const changes = html(host, "ul", { class: "changes" }), files = html(host, "div"), rows = html(host, "div"), sql = html(host, "div", { class: "more" });
+    const changes = html(host, "ul", { class: "changes" }), rows = html(host, "div");
+    const inside = html(host, "details", { class: "why", open: "" });
+    const summary = html(inside, "summary", { class: "verdict" });
+    const first = html(inside, "div"), second = html(inside, "div");
+    const line = html(inside, "div", { class: "facts", "aria-live": "polite" });
+    const key = html(inside, "div", { class: "dim facts" }, "+ added   → moved to another level, not rewritten   − removed");
+    const files = html(inside, "div"), sql = html(host, "div", { class: "more" });
     const draw = () => {
       const view = model.get("view");
       keepingFocus(bar, () => {
@@ -25,6 +29,8 @@ export default {
         reloadButton(bar, model).dataset.keep = "again";
       });
       showMessage(wrong, view.error);
+      lead.say(view.lead);
+      whole.style.display = view.rows.columns?.length || view.rows.ask ? "" : "none";
       summary.textContent = view.summary;
       svgInto(first, view.svgs[0], (facts) => { line.textContent = facts; });
       svgInto(second, view.svgs[1], (facts) => { line.textContent = facts; });

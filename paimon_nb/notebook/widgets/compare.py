@@ -49,7 +49,7 @@ class CompareView(SnapshotPanel, DrawnPanel):
         TimeTravelError, SnapshotExpired, TagNotFound.
     """
 
-    _esm = script("panel.js", "compare.js")
+    _esm = script("panel.js", "terms.js", "compare.js")
 
     def __init__(self, table: Table, before: int | str | None = None, after: int | str | None = None) -> None:
         self._table = table
@@ -116,7 +116,8 @@ class CompareView(SnapshotPanel, DrawnPanel):
         if partition_and_bucket is None:
             first = lsm_picture(store, new)
             partition_and_bucket = (first.partition, first.bucket)
-        return lsm_picture(store, old, *partition_and_bucket), lsm_picture(store, new, *partition_and_bucket)
+        before, after = (lsm_picture(store, s, *partition_and_bucket, fold=True) for s in (old, new))
+        return before, after
 
     def _changed_rows(self, *, force: bool) -> dict[str, Any]:
         """The changed rows with their kinds; large diffs only with `force`."""
@@ -134,7 +135,7 @@ class CompareView(SnapshotPanel, DrawnPanel):
         names, rows = display_cells(diff.slice(0, ROWS))
         counts = ", ".join(f"{kinds[k]:,} {k}" for k in _KINDS if kinds[k]) or "none"
         return {
-            "columns": names if rows else [], "rows": rows, "numbers": [is_number(diff.schema.field(i).type) for i in range(len(names))],
+            "kinds": {k: kinds[k] for k in _KINDS}, "columns": names if rows else [], "rows": rows, "numbers": [is_number(diff.schema.field(i).type) for i in range(len(names))],
             "note": f"changed rows: {counts}" + (f"; showing the first {ROWS}" if diff.num_rows > ROWS else ""),
         }  # fmt: skip
 
@@ -162,6 +163,29 @@ class CompareView(SnapshotPanel, DrawnPanel):
             "numbers": [False, False, False, False, True, True, False], "note": f"{count(rest, 'more file')}" if rest > 0 else "",
         }  # fmt: skip
 
+    def lead(self) -> str:
+        """What changed for who reads the table, in one sentence."""
+        c, kinds = self.compared, self._rows.get("kinds")
+        between = f"From snapshot {c.before} to {c.after}"
+        others = "".join(
+            f", {count(len(x), what)} changed" for x, what in ((c.columns, "column"), (c.options, "option")) if x
+        )
+        if c.before == c.after:
+            return f"This is snapshot {c.after} beside itself: nothing differs."
+        if kinds is None:
+            return f"{between} the files of the table changed{others}; its rows were not compared."
+        if not any(kinds.values()):
+            merged = (
+                f": {count(len(c.only('removed')), 'file')} became {len(c.only('added')) or 1:,}"
+                if c.only("removed")
+                else ""
+            )
+            return f"{between} no row changed{others}{merged}."
+        parts = [(kinds[k], what) for k, what in (("+I", "added"), ("+U", "changed"), ("-D", "deleted")) if kinds[k]]
+        (first, what), *more = parts
+        said = [f"{count(first, 'row')} {'was' if first == 1 else 'were'} {what}", *(f"{n:,} {w}" for n, w in more)]
+        return f"{between} {' and '.join(filter(None, [', '.join(said[:-1]), said[-1]]))}{others}."
+
     def sentence(self) -> str:
         """The differences, counted."""
         c = self.compared
@@ -176,7 +200,7 @@ class CompareView(SnapshotPanel, DrawnPanel):
         return {
             "snapshots": [*tags, *snapshots], "before": self._names[0], "after": self._names[1], **self.draw_pictures(),
             "buckets": [", ".join(filter(None, [p, f"bucket {b}"])) for p, b in self._buckets], "bucket": self._bucket_index,
-            "summary": self.sentence(), "changes": [*(f"column {x}" for x in c.columns), *(f"option {x}" for x in c.options)],
+            "lead": self.lead(), "summary": self.sentence(), "changes": [*(f"column {x}" for x in c.columns), *(f"option {x}" for x in c.options)],
             "files": self._changed_files_data(), "rows": self._rows, "sql": self.sql, "error": error,
         }  # fmt: skip
 

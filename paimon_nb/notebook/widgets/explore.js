@@ -48,13 +48,14 @@ function badge(host, text) {
   el(svg, "text", { x: 7.5, y: 11.7, "text-anchor": "middle", class: "sign", "font-size": 12 }, sign);
 }
 
-function drawFacts(host, facts, go, open) {
+function drawFacts(host, facts, go, open, query, preview) {
   host.replaceChildren();
   html(host, "div", { class: "title" }, facts.title);
   if (facts.kind.length) {
     const kind = html(host, "div", { class: "kind" });
     facts.kind.forEach((word) => html(kind, "span", {}, word));
   }
+  if (facts.lead) explained(html(host, "div", { class: "lead" }), facts.lead);
   if (facts.error) html(host, "div", { class: "error", role: "alert" }, "✗ " + facts.error);
   if (facts.tiles.length) {
     const tiles = html(host, "dl", { class: "tiles" });
@@ -69,10 +70,12 @@ function drawFacts(host, facts, go, open) {
     svgInto(html(host, "div", { class: "strip", role: "region", "aria-label": "commits" }), facts.svg);
     for (const dot of host.querySelectorAll(".dot")) dot.addEventListener("click", () => go(`snapshot/${dot.dataset.snapshot}`));
   }
-  if (facts.panels.length) {
+  if (facts.panels.length || facts.has_rows) {
     const panels = html(host, "div", { class: "links" });
+    if (facts.has_rows) button(panels, "query", () => open(query), { class: "panel-link", title: "Insert a query of the table as a cell" });
     facts.panels.forEach(([text, command]) => button(panels, text, () => open(command), { class: "panel-link", title: `${command}, in a new cell` }));
   }
+  if (facts.has_rows) drawRows(html(host, "div", { class: "first-rows" }), preview);
   if (facts.pairs.length) {
     const list = html(host, "dl", { class: "pairs" });
     facts.pairs.forEach(([k, v]) => { html(list, "dt", { class: "dim" }, k); html(list, "dd", {}, v); });
@@ -161,8 +164,19 @@ export default {
       const status = await intoCell(source, true);
       right.querySelector(".status").textContent = status;
     };
-    const about = () => { drawFacts(right, model.get("facts"), go, open); right.scrollTop = 0; };
+    let preview = null;
+    const about = () => {
+      drawFacts(right, model.get("facts"), go, open, model.get("query"), preview);
+      right.scrollTop = 0;
+      if (model.get("facts").has_rows) model.send({ rows: true });
+    };
     model.on("change:facts", about);
+    model.on("msg:custom", (message) => {
+      if (!message.rows) return;
+      preview = message.rows;
+      const place = right.querySelector(".first-rows");
+      if (place) drawRows(place, preview);
+    });
     model.on("msg:custom", (message) => { const node = tree.nodes.get(message.open); if (node) node.fill(message.children); mark(); reveal(); });
     about();
   },

@@ -7,13 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 import traitlets
 
+from paimon_nb.base.errors import PaimonError
+from paimon_nb.notebook.display import display_cells
 from paimon_nb.notebook.explore_model import Facts, Inspector, explore_text
+from paimon_nb.notebook.grid.types import is_number
 from paimon_nb.notebook.history_model import version_arguments
-from paimon_nb.notebook.svg import text_svg
+from paimon_nb.notebook.svg import count, text_svg
 from paimon_nb.notebook.widgets.base import SnapshotPanel, none_if_latest, report_errors, script
 
 if TYPE_CHECKING:
     from paimon_nb.table.tables.table import Table
+
+
+PREVIEW_ROWS = 5
+PREVIEW_BYTES = 64 << 20
+"""Larger tables show no rows: those of a key table are merged first."""
 
 
 class Explorer(SnapshotPanel):
@@ -23,11 +31,13 @@ class Explorer(SnapshotPanel):
         table: the table. at: the node to open, such as `snapshot/5`; '' is the table.
     """
 
-    _esm = script("panel.js", "explore.js")
+    _esm = script("panel.js", "terms.js", "explore.js")
     title = traitlets.Unicode().tag(sync=True)
     selected = traitlets.Unicode("").tag(sync=True)
     top = traitlets.List(traitlets.Dict()).tag(sync=True)
     facts = traitlets.Dict().tag(sync=True)
+    query = traitlets.Unicode().tag(sync=True)
+    """A cell that queries the table."""
 
     def __init__(self, table: Table, at: str = "") -> None:
         self._table = table
@@ -36,6 +46,7 @@ class Explorer(SnapshotPanel):
             title=str(table.name),
             top=[asdict(p) for p in self._inspector.children("")],
             selected=at,
+            query=self.query_cell,
             facts=asdict(self._inspector.facts(at)),
         )
         self.observe(self._show_selected_node, "selected")
@@ -71,8 +82,31 @@ class Explorer(SnapshotPanel):
         match content:
             case {"open": str(node)}:
                 self.send({"open": node, "children": [asdict(p) for p in self._inspector.children(node)]})
+            case {"rows": True}:
+                self.send({"rows": self.first_rows()})
             case _:
                 super().on_message(content)
+
+    def first_rows(self) -> dict[str, Any]:
+        """A few rows of the table as it is now, for the page; or why there are none."""
+        table = self._table
+        try:
+            if not table.store.is_format_table and table.latest_snapshot():
+                size = sum(table.files().column("file_size_in_bytes").to_pylist())
+                if size > PREVIEW_BYTES:
+                    return {"columns": [], "rows": [], "note": "The table is large: its rows are not read here."}
+            found = table.head(PREVIEW_ROWS)
+        except PaimonError as error:
+            return {"columns": [], "rows": [], "note": f"Its rows cannot be read: {error.message}"}
+        names, rows = display_cells(found)
+        numbers = [is_number(found.schema.field(i).type) for i in range(len(names))]
+        note = f"the first {count(len(rows), 'row')}" if rows else "no rows"
+        return {"columns": names, "rows": rows, "numbers": numbers, "note": note}
+
+    @property
+    def query_cell(self) -> str:
+        """A cell that queries the table."""
+        return f"%%paimon\nSELECT * FROM {self._table.name.quoted()} LIMIT 100"
 
     def reload(self) -> None:
         """Reload the table; the selected node stays. Raises: TableReplaced: the table was dropped."""

@@ -2,6 +2,8 @@ export default {
   render({ model, el: host }) {
     host.classList.add("pnb");
     troubles(host, model);
+    const lead = leading(host);
+    lead.act("Read the rows", () => [`%%paimon\n${model.get("view").sql}`], false, { title: "Insert the query as a cell" });
     const bar = html(host, "div", { class: "bar" });
     const where = field(bar, "WHERE", "", (v) => model.send({ where: v }), { class: "wide", placeholder: "condition, then Enter" });
     const columns = html(host, "div", { class: "dim facts" });
@@ -10,6 +12,7 @@ export default {
     const draw = () => {
       const view = model.get("view");
       where.value = view.where;
+      lead.say(view.error ? "" : view.lead);
       columns.textContent = view.columns.slice(0, 12).join(" · ") + (view.columns.length > 12 ? " …" : "");
       showMessage(wrong, view.error);
       svgInto(drawing, view.svg);

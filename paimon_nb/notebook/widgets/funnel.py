@@ -20,7 +20,7 @@ class FunnelView(SnapshotPanel, DrawnPanel):
         SqlSyntaxError, ColumnNotFound: the initial condition is wrong; later errors are shown in the panel.
     """
 
-    _esm = script("panel.js", "funnel.js")
+    _esm = script("panel.js", "terms.js", "funnel.js")
 
     def __init__(self, table: Table, where: str = "") -> None:
         self._table = table
@@ -53,7 +53,7 @@ class FunnelView(SnapshotPanel, DrawnPanel):
         columns = [f"{f.name} {f.type}" for f in self._table.schema.fields]
         return {
             **self.draw_pictures(), "where": self.model.where if where is None else where, "error": error,
-            "columns": columns, "sql": self.sql,
+            "columns": columns, "sql": self.sql, "lead": self.model.lead(),
         }  # fmt: skip
 
     def on_message(self, content: Any) -> None:

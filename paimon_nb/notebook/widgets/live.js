@@ -1,5 +1,6 @@
 // A streaming query: newest rows on top, each with the sign and colour of its kind.
 const KIND_OF = { "+I": "come", "-U": "was", "+U": "now", "-D": "gone" };
+const KIND_WORDS = { "+I": "new", "-U": "before", "+U": "after", "-D": "deleted" };
 const STATES = { RUNNING: "● running", PAUSED: "❚❚ paused", FINISHED: "✓ finished", CANCELED: "■ stopped", FAILED: "✗ failed" };
 const SILENT_MS = 12000;
 
@@ -14,6 +15,9 @@ export default {
   render({ model, el: host }) {
     host.classList.add("pnb", "live");
     troubles(host, model);
+    const lead = leading(host), note = html(host, "div", { class: "warning lead-note" }), advice = html(note, "span");
+    const fix = button(note, "Write a changelog …", () => intoCell(`%%paimon\n${model.get("view").fix}`).then((text) => { done.textContent = text; }), { title: "Insert the ALTER TABLE as a cell" });
+    const done = html(note, "span", { "aria-live": "polite" });
     const bar = html(host, "div", { class: "bar" });
     const state = html(bar, "output", { class: "state", role: "status" });
     const pause = button(bar, "Pause", () => model.send({ pause: model.get("view").status === "RUNNING" }));
@@ -40,7 +44,7 @@ export default {
       const line = document.createElement("tr");
       line.className = KIND_OF[kind] || "";
       line.dataset.row = number;
-      html(line, "td", { class: "op" }, kind);
+      html(line, "td", { class: "op", title: KIND_WORDS[kind] || "" }, kind);
       values.forEach((v, i) => valueCell(line, v, view.numbers[i] ? "n" : ""));
       return line;
     };
@@ -56,6 +60,10 @@ export default {
     };
     const draw = () => {
       const view = model.get("view"), active = ["RUNNING", "PAUSED"].includes(view.status);
+      lead.say(view.lead);
+      note.style.display = view.more ? "" : "none";
+      explained(advice, view.more || "");
+      fix.style.display = view.fix ? "" : "none";
       state.textContent = STATES[view.status] || view.status;
       state.className = `state ${view.status.toLowerCase()}`;
       pause.textContent = view.status === "PAUSED" ? "Resume" : "Pause";
@@ -64,13 +72,12 @@ export default {
       place.disabled = again.disabled = Boolean(view.fixed);
       place.parentNode.title = again.title = view.fixed || "Restart from this snapshot; empty: from the current state";
       again.textContent = active ? "Seek" : "Restart";
-      const kinds = ["+I", "-U", "+U", "-D"].filter((k) => view.counts[k]).map((k) => `${view.counts[k].toLocaleString("en")} ${k}`);
+      const kinds = ["+I", "-U", "+U", "-D"].filter((k) => view.counts[k]).map((k) => `${view.counts[k].toLocaleString("en")} ${KIND_WORDS[k]} (${k})`);
       const lags = view.lag.length === 1 ? [view.lag[0].text] : view.lag.map((l) => `${l.table}: ${l.text}`);
       lag.textContent = [kinds.join(", ") || "no rows yet", view.rate, view.waiting ? `${view.waiting.toLocaleString("en")} rows waiting` : "", ...lags].filter(Boolean).join(" · ");
       showMessage(wrong, view.error);
       rows(view);
       more.replaceChildren();
-      if (view.more) html(more, "span", {}, view.more + " · ");
       if (view.total > view.rows.length) html(more, "span", {}, `newest ${view.rows.length} of ${view.total.toLocaleString("en")} rows · `);
       html(more, "code", {}, view.sql);
     };

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.notebook.stream_model import LiveRows, Rate, counts_text, rate_text
-from paimon_nb.notebook.svg import text_svg
+from paimon_nb.notebook.svg import count, text_svg
 from paimon_nb.notebook.widgets.base import script
 from paimon_nb.notebook.widgets.live_base import TICK_S, LivePanel
 
@@ -53,7 +53,7 @@ class LiveTable(LivePanel):
         feed: the source of the rows. sql: the query to display. keep: number of rows shown.
     """
 
-    _esm = script("panel.js", "live.js")
+    _esm = script("panel.js", "terms.js", "live.js")
 
     def __init__(self, feed: Feed, sql: str, keep: int = KEEP) -> None:
         self.feed, self._sql = feed, sql
@@ -159,14 +159,16 @@ class LiveTable(LivePanel):
             return self._current_locked()
 
     def _current_locked(self) -> dict[str, Any]:
-        status, failed = self.status, self.job.error
+        status, failed, lag = self.status, self.job.error, self._source_lag()
         rate = self._rate.update(time.monotonic(), self.rows.total)
         return {
             "status": status,
+            "lead": self.lead(lag),
+            "fix": getattr(self.feed, "changelog_statement", ""),
             "rate": rate_text(rate) if status == "RUNNING" else "",
             "counts": dict(self.rows.counts),
             "waiting": max(0, self.job.rows - self.rows.total) if self._paused else 0,
-            "lag": self._source_lag(),
+            "lag": lag,
             "columns": self.rows.columns,
             "numbers": self.rows.numeric,
             "rows": self.rows.newest(),
@@ -177,6 +179,23 @@ class LiveTable(LivePanel):
             "error": self._error if failed is None else failed.one_line,
             "beat": int(time.monotonic() / BEAT_S) if self.job.isActive else 0,
         }
+
+    def lead(self, lag: list[dict[str, Any]]) -> str:
+        """What the panel shows now, in a sentence. `lag`: how far the stream is in each source."""
+        shown = count(self.rows.total, "change")
+        match self.status:
+            case "FAILED":
+                return f"The stream failed after {shown}."
+            case "PAUSED":
+                return f"Paused after {shown}. Resume shows those that came meanwhile."
+            case "RUNNING":
+                state = (
+                    "Older ones are still being read."
+                    if any(s["behind"] for s in lag)
+                    else "All are read; new ones come by themselves."
+                )
+                return f"Changes appear here as they are committed: {shown} so far. {state}"
+        return f"Stopped after {shown}. Restart follows the table again."
 
     def _source_lag(self) -> list[dict[str, Any]]:
         try:

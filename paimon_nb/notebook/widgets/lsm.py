@@ -48,7 +48,7 @@ class LsmView(HistoryPanel):
         snapshot: the snapshot to select; None is the latest.
     """
 
-    _esm = script("chart_axes.js", "panel.js", "zoom.js", "tree.js", "playback.js", "lsm.js")
+    _esm = script("chart_axes.js", "panel.js", "terms.js", "zoom.js", "tree.js", "playback.js", "lsm.js")
     heat = traitlets.Dict().tag(sync=True)
     """The heat map of the buckets."""
     by = traitlets.Enum(("key", "rank", "size"), "key").tag(sync=True)

@@ -2,6 +2,9 @@ export default {
   render({ model, el: host }) {
     host.classList.add("pnb");
     troubles(host, model);
+    const lead = leading(host), place = () => model.get("history").commits.slice(Math.max(0, model.get("position") - 1), model.get("position") + 1);
+    const read = lead.act("Query it", () => [model.get("table").select + place().at(-1).id], false, { title: "Insert a query of this snapshot as a cell" });
+    const older = lead.act("See what changed", () => [model.get("table").compare + place().map((c) => c.id).join(" ")], true, { title: "Compare it with the snapshot before, in a new cell" });
     const history = html(host, "div");
     const slider = html(html(host, "div", { class: "track" }), "input", { type: "range", min: 0, step: 1, "aria-label": "snapshot" });
     const bar = html(host, "div", { class: "bar" });
@@ -33,8 +36,14 @@ export default {
     model.on("change:history", draw);
     model.on("change:position", draw);
     model.on("change:picture", picture);
-    model.on("change:preview", () => drawRows(rows, model.get("preview")));
-    draw(); picture(); drawRows(rows, model.get("preview"));
+    const preview = () => {
+      drawRows(rows, model.get("preview"));
+      lead.say(model.get("preview").lead);
+      read.style.display = place().length ? "" : "none";
+      older.style.display = place().length > 1 ? "" : "none";
+    };
+    model.on("change:preview", preview);
+    draw(); picture(); preview();
     historyTable(table, model, film.go);
     const unwatch = onWidth(host, () => { draw(); picture(); });
     return () => { film.stop(); unwatch(); };

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,7 @@ from paimon_nb.notebook.history_model import (
 from paimon_nb.notebook.lsm_model import PictureOptions, bucket_picture, largest_bucket, lsm_picture, lsm_text
 from paimon_nb.notebook.progress import has_front_end
 from paimon_nb.notebook.story import FRAMES, frame_commits, history_frames, history_table_html
-from paimon_nb.notebook.svg import lsm_svg, timeline_svg
+from paimon_nb.notebook.svg import count, lsm_svg, timeline_svg
 from paimon_nb.notebook.timeline_model import TimelineModel, timeline_of_snapshots, timeline_text
 from paimon_nb.notebook.undo import history as cells_of_kernel
 from paimon_nb.notebook.widgets.base import script
@@ -38,6 +39,10 @@ if TYPE_CHECKING:
 PREVIEW_ROWS = 8
 PREVIEW_BYTES = 64 << 20
 """Larger snapshots have no preview."""
+_COMMITS = {
+    "APPEND": "new rows came", "COMPACT": "a compaction, which changes no row,", "OVERWRITE": "rows were overwritten",
+    "ANALYZE": "statistics were computed",
+}  # fmt: skip
 HISTORY_ROWS = 20
 """Commits that the table shows at first, and adds on request: their manifests are read."""
 
@@ -52,7 +57,9 @@ class Timeline(HistoryPanel):
         SnapshotNotFound, SnapshotExpired: the snapshot does not exist.
     """
 
-    _esm = script("chart_axes.js", "panel.js", "zoom.js", "tree.js", "history.js", "playback.js", "timeline.js")
+    _esm = script(
+        "chart_axes.js", "panel.js", "terms.js", "zoom.js", "tree.js", "history.js", "playback.js", "timeline.js"
+    )
     preview = traitlets.Dict().tag(sync=True)
     table = traitlets.Dict().tag(sync=True)
     """The history as rows, newest first, and the rollback that waits for a confirmation."""
@@ -173,7 +180,8 @@ class Timeline(HistoryPanel):
 
     def _show_selected_snapshot(self) -> None:
         self.draw()
-        self.preview = self._preview_rows()
+        rows = self._preview_rows()
+        self.preview = {**rows, "lead": self.lead(rows.get("total"))}
 
     def draw(self) -> None:
         """Draw the bucket with the most runs. Reads nothing: a zoom calls it."""
@@ -194,7 +202,25 @@ class Timeline(HistoryPanel):
         names, rows = display_cells(table.slice(0, PREVIEW_ROWS))
         numbers = [is_number(table.schema.field(i).type) for i in range(len(names))]
         note = f"{min(PREVIEW_ROWS, table.num_rows)} of {table.num_rows:,} rows · "
-        return {"columns": names, "rows": rows, "numbers": numbers, "note": note, "sql": self.sql}
+        return {
+            "columns": names,
+            "rows": rows,
+            "numbers": numbers,
+            "note": note,
+            "sql": self.sql,
+            "total": table.num_rows,
+        }
+
+    def lead(self, rows: int | None) -> str:
+        """What the selected snapshot is, in a sentence. `rows`: of the table at it; None: not known."""
+        commit = self.commit
+        if commit is None:
+            return "The table has no commit yet."
+        when = dt.datetime.fromtimestamp(commit.time_ms / 1000, dt.UTC)
+        is_last = commit.id == self.model.commits[-1].id
+        held = "" if rows is None else f" It {'has' if is_last else 'had'} {count(rows, 'row')}."
+        what = _COMMITS.get(commit.kind, "a commit")
+        return f"Snapshot {commit.id} is the table as it {'is now' if is_last else 'was'}, after {what} on {when:%Y-%m-%d at %H:%M:%S} UTC.{held}"
 
     def still_text(self) -> str:
         return timeline_text(self.model) + "\n" + lsm_text(self._picture)

@@ -38,7 +38,7 @@ export default {
       const view = model.get("view"), at = model.get("step");
       for (const [k, i] of Object.entries(inputs)) if (focused(i) !== i) i.value = view.key[k];
       showMessage(wrong, view.error);
-      lead.textContent = view.error ? "" : view.lead;
+      explained(lead, view.error ? "" : view.lead);
       next.replaceChildren();
       if (view.before && !view.error) {
         const said = html(next, "span", { role: "status" });

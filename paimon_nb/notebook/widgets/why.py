@@ -49,7 +49,7 @@ class WhyView(DrawnPanel):
         UnsupportedOperation: no primary key, or a key column is missing.
     """
 
-    _esm = script("panel.js", "why.js")
+    _esm = script("panel.js", "terms.js", "why.js")
     step = traitlets.Int(0).tag(sync=True)
     """Number of versions merged."""
 

@@ -54,6 +54,8 @@ class Finding:
     detail: str
     fix: str | None = None
     """The statement to run."""
+    price: str = ""
+    """What the statement costs or takes away."""
 
     def __str__(self) -> str:
         return f"{self.grade:<6} {self.what}: {self.detail}" + (f"\n       {self.fix}" if self.fix else "")
@@ -92,7 +94,9 @@ def health(store: TableStore, name: Identifier | None = None, *, read_files: boo
     except FormatError as error:
         back = _last_complete_snapshot(store, snapshot)
         fix = f"CALL sys.rollback_to('{title}', {back})" if back is not None else None
-        return [Finding("broken", "broken metadata", str(error).splitlines()[0], fix)]
+        return [
+            Finding("broken", "broken metadata", str(error).splitlines()[0], fix, _price_of_rollback(snapshot, back))
+        ]
     table_state = _TableState(store, title, snapshot, buckets)
     found = lost + [f for check in CHECKS for f in check(table_state) if not (lost and f.what == "broken history")]
     if read_files:
@@ -163,7 +167,8 @@ def _find_missing_files(table_state: _TableState) -> Iterator[Finding]:
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
         back = _last_complete_snapshot(table_state.store, table_state.snapshot)
         fix = f"CALL sys.rollback_to('{table_state.name}', {back})" if back is not None else None
-        yield Finding("broken", "missing files", missing[0] + more, fix or "restore the files from a backup")
+        price = _price_of_rollback(table_state.snapshot, back)
+        yield Finding("broken", "missing files", missing[0] + more, fix or "restore the files from a backup", price)
 
 
 def _find_unreadable_files(table_state: _TableState) -> Iterator[Finding]:
@@ -186,6 +191,18 @@ def _find_unreadable_files(table_state: _TableState) -> Iterator[Finding]:
                 "unreadable file",
                 f"{path} has {rows.num_rows:,} rows, but its manifest lists {file.row_count:,}",
             )
+
+
+def _price_of_rollback(latest: Snapshot, back: int | None) -> str:
+    return (
+        ""
+        if back is None
+        else f"removes {latest.id - back} newer snapshot{'s' * (latest.id - back != 1)} with their rows"
+    )
+
+
+def _price_of_rewrite(files: Sequence[DataFile]) -> str:
+    return f"rewrites {len(files)} file{'s' * (len(files) != 1)}, {bytes_text(sum(f.file_size for f in files))}"
 
 
 def _last_complete_snapshot(store: TableStore, latest: Snapshot) -> int | None:
@@ -223,9 +240,10 @@ def _find_many_runs(table_state: _TableState) -> Iterator[Finding]:
         write_only = "; write-only is set, so writers do not compact" if options.write_only else ""
         yield Finding(
             "slow", "many sorted runs",
-            f"{table_state.where(worst)} has {high[worst]} sorted runs (compaction starts at {trigger}, writers stall at {stop});"
+            f"{table_state.where(worst)} has {high[worst]} sorted runs (compaction starts at {trigger}, writers wait at {stop});"
             f" {len(high)} of {len(runs)} buckets are above{write_only}",
             f"CALL sys.compact('{table_state.name}')",
+            _price_of_rewrite([f for b in high for f in table_state.buckets[b]]),
         )  # fmt: skip
 
 
@@ -244,6 +262,7 @@ def _find_small_files(table_state: _TableState) -> Iterator[Finding]:
             "slow", "small files",
             f"{count} files below {bytes_text(small)}, {bytes_text(size / count)} on average",
             f"CALL sys.compact('{table_state.name}')",
+            _price_of_rewrite([f for files in crowded.values() for f in files]),
         )  # fmt: skip
 
 
@@ -254,6 +273,7 @@ def _find_many_deletes(table_state: _TableState) -> Iterator[Finding]:
         yield Finding(
             "slow", "many retractions", f"{deletes:,} of {rows:,} physical rows are deletes or retractions",
             f"CALL sys.compact('{table_state.name}')",
+            _price_of_rewrite([f for _, f in table_state.files]),
         )  # fmt: skip
 
 
@@ -272,6 +292,7 @@ def _find_bad_bucket_sizes(table_state: _TableState) -> Iterator[Finding]:
         yield Finding(
             "slow", "big buckets", f"{table_state.where(worst)} holds {bytes_text(sizes[worst])}; recommended: 200 MB to 1 GB",
             f"CALL sys.rescale('{table_state.name}', {bucket_count})",
+            _price_of_rewrite([f for _, f in table_state.files]),
         )  # fmt: skip
     for partition in {b[0] for b in sizes}:
         here = {b: s for b, s in sizes.items() if b[0] == partition}
@@ -296,11 +317,13 @@ def _find_long_history(table_state: _TableState) -> Iterator[Finding]:
         yield Finding(
             "slow", "many snapshots", f"{len(ids)} retained, snapshot.num-retained.max is {max_snapshots}",
             f"CALL sys.expire_snapshots('{table_state.name}')",
+            f"the {len(ids) - max_snapshots} oldest can no longer be read, unless they have a tag",
         )  # fmt: skip
     for consumer, at in sorted(behind.items()):
         yield Finding(
             "slow", "reader far behind", f"consumer {consumer} is at snapshot {at} of {table_state.snapshot.id} and blocks snapshot expiry",
             f"CALL sys.reset_consumer('{table_state.name}', '{consumer}')",
+            "the consumer's position is deleted: its reader starts again where its options say",
         )  # fmt: skip
 
 
@@ -310,6 +333,7 @@ def _find_many_manifests(table_state: _TableState) -> Iterator[Finding]:
         yield Finding(
             "slow", "many manifests", f"each query opens {len(manifests)} manifests",
             f"CALL sys.compact_manifest('{table_state.name}')",
+            f"rewrites {len(manifests)} manifests, no data file",
         )  # fmt: skip
 
 
@@ -326,6 +350,7 @@ def _find_orphan_files(table_state: _TableState) -> Iterator[Finding]:
         yield Finding(
             "slow", "orphan files", f"{len(orphans)} unreferenced files ({bytes_text(sum(o.size for o in orphans))})",
             f"CALL sys.remove_orphan_files('{table_state.name}')",
+            "deletes those that are older than a day; others may belong to a writer at work",
         )  # fmt: skip
 
 
@@ -335,6 +360,7 @@ def _find_unreadable_tags(table_state: _TableState) -> Iterator[Finding]:
             "broken", "unreadable tag",
             f"tag {tag}: {str(error).splitlines()[0]}; nothing expires until the tag is deleted",
             f"CALL sys.delete_tag('{table_state.name}', '{tag.replace(chr(39), chr(39) * 2)}')",
+            "its snapshot may then expire",
         )  # fmt: skip
 
 
