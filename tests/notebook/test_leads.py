@@ -86,7 +86,7 @@ def test_why_of_many_columns_names_a_few(shell: Shell) -> None:
 
 def test_live_says_what_a_table_without_a_changelog_does_not_show(keyed: Any, shell: Shell) -> None:
     feed = TableFeed(keyed, workbench().session.jobs)
-    assert feed.note.startswith("this table has no changelog producer: a changed row comes as +I")
+    assert feed.note.startswith("This table writes no changelog: a changed row comes as +I")
     feed.stop()
     shell.value("%paimon ALTER TABLE t SET ('changelog-producer' = 'input')")
     feed = TableFeed(keyed.refresh(), workbench().session.jobs)

@@ -183,8 +183,8 @@ class CompareView(SnapshotPanel, DrawnPanel):
             return f"{between} no row changed{others}{merged}."
         parts = [(kinds[k], what) for k, what in (("+I", "added"), ("+U", "changed"), ("-D", "deleted")) if kinds[k]]
         (first, what), *more = parts
-        said = [f"{count(first, 'row')} {'was' if first == 1 else 'were'} {what}", *(f"{n:,} {w}" for n, w in more)]
-        return f"{between} {' and '.join(filter(None, [', '.join(said[:-1]), said[-1]]))}{others}."
+        texts = [f"{count(first, 'row')} {'was' if first == 1 else 'were'} {what}", *(f"{n:,} {w}" for n, w in more)]
+        return f"{between} {' and '.join(filter(None, [', '.join(texts[:-1]), texts[-1]]))}{others}."
 
     def sentence(self) -> str:
         """The differences, counted."""

@@ -182,20 +182,20 @@ class LiveTable(LivePanel):
 
     def lead(self, lag: list[dict[str, Any]]) -> str:
         """What the panel shows now, in a sentence. `lag`: how far the stream is in each source."""
-        shown = count(self.rows.total, "change")
+        changes = count(self.rows.total, "change")
         match self.status:
             case "FAILED":
-                return f"The stream failed after {shown}."
+                return f"The stream failed after {changes}."
             case "PAUSED":
-                return f"Paused after {shown}. Resume shows those that came meanwhile."
+                return f"Paused after {changes}. Resume shows those that came meanwhile."
             case "RUNNING":
                 state = (
                     "Older ones are still being read."
                     if any(s["behind"] for s in lag)
                     else "All are read; new ones come by themselves."
                 )
-                return f"Changes appear here as they are committed: {shown} so far. {state}"
-        return f"Stopped after {shown}. Restart follows the table again."
+                return f"Changes appear here as they are committed: {changes} so far. {state}"
+        return f"Stopped after {changes}. Restart follows the table again."
 
     def _source_lag(self) -> list[dict[str, Any]]:
         try:

@@ -50,7 +50,7 @@ def test_many_runs_are_mended_by_compact(wb):
         put(t, i)
     (finding,) = t.health()
     assert (finding.grade, finding.what) == ("slow", "many sorted runs")
-    assert "7 sorted runs (compaction starts at 5, writers stall at 8); 1 of 1 buckets" in finding.detail
+    assert "7 sorted runs (compaction starts at 5, writers wait at 8); 1 of 1 buckets" in finding.detail
     assert "write-only is set" in finding.detail
     wb.run(finding.fix)
     assert told(t) == [("ok", "healthy")]
