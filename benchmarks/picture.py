@@ -1,4 +1,4 @@
-"""Curves as SVG text, in the notebook's style: readable light and dark, colours safe for colour blindness, a label at each line."""
+"""Curves and ratios as SVG text, in the notebook's style: readable light and dark, colours safe for colour blindness, labels for all."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from html import escape
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from benchmarks.growth import Growth
 
 COLOURS = ("#E69F00", "#56B4E9", "#009E73", "#CC79A7", "#D55E00")
@@ -60,6 +62,59 @@ def svg(growth: Growth) -> str:
             y += 15 if y < _HEIGHT / 2 else -15
         taken.append(y)
         parts.append(f'<text x="{x + 10:.1f}" y="{y + 4:.1f}">{escape(label)}</text>')
+    return "".join([*parts, "</svg>\n"])
+
+
+PEERS = {
+    "Spark": "#E69F00", "DuckDB": "#D55E00", "pyarrow": "#CC79A7", "pypaimon, Rust core": "#56B4E9", "pypaimon": "#009E73",
+}  # fmt: skip
+"""Words that a contender's name begins with, and its colour; the first that fits."""
+
+
+def ratios_svg(title: str, works: Sequence[tuple[str, Mapping[str, float]]]) -> str:
+    """A line per work and a dot per other program: paimon_nb's time in multiples of the other's, on a logarithmic axis.
+
+    Args:
+        works: for each work its title and the ratios by the other's name.
+    """
+    line, left, top = 19, 345, 62
+    shown = [(name, ratios) for name, ratios in works if ratios]
+    values = [r for _, ratios in shown for r in ratios.values()]
+    low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
+    height, right = top + line * len(shown) + 26, _WIDTH - 20
+
+    def place(ratio: float) -> float:
+        return left + (math.log10(ratio) - low) / (high - low) * (right - left)
+
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{escape(title)}">',
+        f'<style>{_STYLE}</style><text x="0" y="14" font-weight="600">{escape(title)}</text>',
+    ]
+    at = 0.0
+    for peer, colour in PEERS.items():
+        parts.append(
+            f'<circle cx="{at + 5:.1f}" cy="32" r="4.5" fill="{colour}"/><text x="{at + 15:.1f}" y="36">{peer}</text>'
+        )
+        at += 34 + _LETTER * len(peer)
+    for power in range(low, high + 1):
+        x, bold = place(10.0**power), power == 0
+        stroke = 'stroke="currentColor" stroke-width="1.5"' if bold else 'class="grid"'
+        parts.append(f'<line {stroke} x1="{x:.1f}" y1="{top - 8}" x2="{x:.1f}" y2="{height - 24}"/>')
+        said = "← faster · slower →" if bold else f"{10.0**power:g} x its time"
+        parts.append(
+            f'<text class="dim" x="{x:.1f}" y="{height - 8}" text-anchor="{"end" if power == high else "middle"}">{said}</text>'
+        )
+    for number, (name, ratios) in enumerate(shown):
+        y = top + line * number + 6
+        parts.append(f'<text x="{left - 12}" y="{y + 4}" text-anchor="end">{escape(name.replace("`", ""))}</text>')
+        for other, ratio in ratios.items():
+            colour = next(
+                c for p, c in PEERS.items() if other.replace("pypaimon-rust", "pypaimon, Rust core").startswith(p)
+            )
+            tip = escape(f"{name}: {ratio:.2f} x {other}")
+            parts.append(
+                f'<circle cx="{place(ratio):.1f}" cy="{y}" r="4.5" fill="{colour}"><title>{tip}</title></circle>'
+            )
     return "".join([*parts, "</svg>\n"])
 
 

@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.harness import OURS, Result
+from benchmarks.picture import ratios_svg
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 RESULTS = Path(__file__).parent / "results"
+PICTURE = Path(__file__).parents[1] / "docs" / "images" / "performance.svg"
 ROWS = 2_000_000
 """Of the base, unless somebody asks for more."""
 BUSY = 2.0
@@ -70,6 +72,9 @@ def write(results: Sequence[Result], about: dict[str, Any], rows: int, repeat: i
     name = "latest" if rows == ROWS else f"rows-{rows}"
     (RESULTS / f"{name}.md").write_text(page(results, about, rows, repeat))
     (RESULTS / f"{name}.json").write_text(json.dumps(as_json(results, about, rows, repeat), indent=1) + "\n")
+    if rows == ROWS:
+        ratios = [(r.work.title, {n: r.ratio(n) for n in r.seconds if n != OURS}) for r in results]
+        PICTURE.write_text(ratios_svg(f"paimon_nb's time in multiples of the other's, {rows:,} rows", ratios))
 
 
 def page(results: Sequence[Result], about: dict[str, Any], rows: int, repeat: int) -> str:
