@@ -19,6 +19,7 @@ def place(hdfs, request) -> str:
     return f"{hdfs}/{request.node.name.partition('[')[0]}"
 
 
+@pytest.mark.nightly
 def test_of_many_one_publishes_and_nothing_half_is_seen(place):
     fs = open_fs(place, {})
     for turn in range(5):
@@ -30,6 +31,7 @@ def test_of_many_one_publishes_and_nothing_half_is_seen(place):
     assert [s.name for s in fs.list(f"{place}/snapshot")] == [f"snapshot-{i}" for i in range(5)]
 
 
+@pytest.mark.nightly
 def test_files_come_change_move_and_go(place):
     fs = open_fs(place, {})
     assert (fs.list(place), fs.exists(f"{place}/a"), fs.delete(f"{place}/a")) == ([], False, False)

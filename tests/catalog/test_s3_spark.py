@@ -10,6 +10,7 @@ import pytest
 import paimon_nb
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_spark_reads_and_writes_in_python_tasks(s3):
     warehouse = f"s3://lake/{uuid.uuid4().hex}"

@@ -102,6 +102,7 @@ def test_metadata_keys_and_headers_stand_beside_the_value(swb, broker):
     assert (second["key_id"], second["headers"], second["raw"], second["n"]) == (None, {}, None, 1)
 
 
+@pytest.mark.nightly
 def test_a_job_takes_each_record_once_over_restarts_and_a_broker_that_goes_away(swb, broker, tmp_path):
     topic = broker.topic("once", 2)
     broker.send(topic, numbered(0, 50))
@@ -202,6 +203,7 @@ def test_what_is_written_is_read_again(swb, broker):
         swb.sql("INSERT INTO plain SELECT *, CAST(NULL AS MAP<STRING, BINARY>) FROM newest").awaitTermination(60)
 
 
+@pytest.mark.nightly
 def test_a_micro_batch_that_comes_again_is_in_a_transaction_once(swb, broker, tmp_path):
     """As after a crash between the broker's commit and Spark's: Spark's note of the last micro-batch is taken away."""
     source, sinks = broker.topic("in"), {"once": broker.topic("once"), "twice": broker.topic("twice")}

@@ -195,6 +195,7 @@ def passed_on(broker, sink: str, driver: Driver | Here, count: int) -> Counter:
     return Counter(tuple(json.loads(value or b"").values()) for _, value in taken)
 
 
+@pytest.mark.nightly
 def test_each_record_is_there_once_after_workers_were_killed(swb, broker, tmp_path):
     here: list[Here] = []
 

@@ -31,9 +31,9 @@ KINDS: dict[str, str] = {
     "marked_b2": ") WITH ('bucket' = '2', 'bucket-key' = 'id', 'deletion-vectors.enabled' = 'true'",
 }
 
-UPDATED = ("key_cross", "key_dv", "plain_parts", "marked_b2")
+UPDATED = ("key_cross", "marked_b2")
 """Kinds that every run holds to `SCRIPT`. All are in the long run."""
-MERGED = ("key_dynamic", "key_lookup", "plain_orc", "marked")
+MERGED = ("key_lookup", "marked")
 """Kinds that every run holds to MERGE INTO (`test_merge.py`): others, whatever they have in common is asked once."""
 
 

@@ -397,14 +397,14 @@ def test_dataframes_come_from_spark(swb):
 
 @pytest.mark.spark
 def test_random_queries_have_sparks_answers(swb):
-    out = differences(swb, seed=1, count=90)
+    out = differences(swb, seed=1, count=45)
     assert out.found == []
     assert out.local > out.asked / 3
 
 
 @pytest.mark.spark
 def test_random_joins_subqueries_and_windows_have_sparks_answers(swb):
-    out = differences(swb, seed=2, count=70, kind=Structures)
+    out = differences(swb, seed=2, count=35, kind=Structures)
     assert out.found == []
     assert out.local > out.asked / 3
 

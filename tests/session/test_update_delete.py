@@ -36,8 +36,9 @@ def test_rows_are_those_of_plain_sql(swb, kind, left):
     play(swb, kind, left)
 
 
+@pytest.mark.nightly
 @pytest.mark.java
-@pytest.mark.parametrize("kinds", [UPDATED, pytest.param(KINDS, marks=pytest.mark.nightly)], ids=["some", "all"])
+@pytest.mark.parametrize("kinds", [UPDATED, KINDS], ids=["some", "all"])
 def test_java_reads_what_they_leave(spark, left, tmp_path, shared, kinds):
     """New files, deletion vectors and retractions, after MERGE INTO, too."""
     for kind in kinds:
@@ -100,6 +101,7 @@ def test_what_the_statements_say(swb):
     ]
 
 
+@pytest.mark.nightly
 def test_every_way_to_name_a_column(swb):
     swb.run("CREATE TABLE t (id INT, v STRING, r ROW<x INT, y ROW<z INT>>, `a b` INT DEFAULT '5')")
     swb.run("INSERT INTO t VALUES (1, 'a', named_struct('x', 1, 'y', named_struct('z', 2)), 0)")

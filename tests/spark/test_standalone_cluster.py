@@ -39,6 +39,7 @@ def answers(folder: Path, *, timeout_s: int = 500, **settings: Any) -> dict[str,
     return found
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_statements_of_a_users_session_run_on_executors(tmp_path: Path) -> None:
     python = python_without_package(tmp_path / "env")
