@@ -412,18 +412,16 @@ class TableStore:
         """
         found = self.snapshots.latest()
         while found is not None and not found.is_known_sound and self.versions is None:
-            below = snapshot_below_lost(self, found)
-            if below is None:
+            if (below := snapshot_below_lost(self, found)) is None:
                 break
             found = below
         return found
 
     def forget_snapshots(self) -> None:
         """Drop snapshots that were read before: another process may have rolled back."""
-        if self.is_format_table:
-            return
-        self.snapshots.invalidate_cache()
-        self.changelogs.invalidate_cache()
+        if not self.is_format_table:
+            self.snapshots.invalidate_cache()
+            self.changelogs.invalidate_cache()
 
     # -- names and options
 
