@@ -37,11 +37,11 @@ from paimon_nb.session.query.local.clauses import (
     values_columns,
 )
 from paimon_nb.session.query.local.expressions import Context, Expressions, has_aggregate, has_window
+from paimon_nb.session.query.local.from_clause import JOINS
 from paimon_nb.session.query.local.grouping import Groups, group_keys
 from paimon_nb.session.query.local.not_local import NotLocal
 from paimon_nb.session.query.local.scopes import Relation, names_in_both, side_by_side
 from paimon_nb.session.query.local.scopes import Source as NamedSource
-from paimon_nb.session.query.local.translate import JOINS
 from paimon_nb.session.query.local.values import (
     BIGINT,
     Value,

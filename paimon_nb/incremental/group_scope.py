@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from paimon_nb.incremental.operators import Operator
     from paimon_nb.incremental.shared import Shared
 
+_FOLLOWED = frozenset({"COUNT", "SUM", "MIN", "MAX", "AVG"})
+"""Aggregate functions whose groups follow changes of rows."""
+
 
 class GroupScope(WindowScope):
     """The scope of a SELECT list and HAVING with groups.
@@ -144,6 +147,8 @@ class GroupScope(WindowScope):
         return Value(known.result.id, found.type, origin=Origin("AGGREGATE", ()))
 
     def _register(self, function: str, operand: Value | None, condition: Value | None, *, distinct: bool) -> Value:
+        if function not in _FOLLOWED:
+            raise NotLocal(f"{function} is not followed by its changes")
         written = aggregate_sql(function, operand, condition, distinct=distinct, flink=self.flink)
         column = None
         if operand is not None or condition is not None:

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.sql.keywords import KEYWORDS
-from paimon_nb.syntax.lexer import tokens
 from paimon_nb.syntax.tree import (
     Alias,
     Bracketed,
     Call,
     Column,
-    Composite,
     DerivedTable,
+    Lambda,
     NestedJoin,
     Select,
     SetOperation,
@@ -186,9 +185,8 @@ class ScopeReader:
                 self._column(node, scope)
             case Subquery():
                 self.query(node.query, common, scope)
-            case Composite(kind="lambda", parts=(body,)):
-                names = [t.name for t in tokens(self.text[node.span.start : body.span.start]) if t.is_name]
-                self._expression(body, scope.with_names(frozenset(n.lower() for n in names)), common)
+            case Lambda():
+                self._expression(node.body, scope.with_names(frozenset(n.lower() for n in node.parameters)), common)
             case _:
                 end: int | None = None
                 for part in children(node):

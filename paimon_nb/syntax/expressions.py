@@ -16,8 +16,10 @@ from paimon_nb.syntax.tree import (
     Cast,
     Column,
     Composite,
+    Field,
     In,
     Is,
+    Lambda,
     Like,
     Literal,
     Logical,
@@ -270,8 +272,9 @@ class ExpressionParser:
                 self.expect("]")
                 found = Composite(self.span_from(start), "element", (found, index))
             elif self.peek() == "." and self.peek_kind(1) in ("word", "quoted"):
-                self.at += 2
-                found = Composite(self.span_from(start), "field", (found,))
+                self.at += 1
+                name = self.name()
+                found = Field(self.span_from(start), found, name)
             elif self.take("::"):
                 type_text = self._type_text()
                 found = Cast(self.span_from(start), found, type_text, "::")
@@ -380,7 +383,7 @@ class ExpressionParser:
         if self.peek() == "->":
             self.at += 1
             body = self.expression()
-            return Composite(self.span_from(start), "lambda", (body,))
+            return Lambda(self.span_from(start), tuple(parts), body)
         if len(parts) == 1 and is_plain_word and parts[0].upper() in WITHOUT_BRACKETS:
             return Call(self.span_from(start), tuple(parts), (), False, (), None, None)
         return Column(self.span_from(start), tuple(parts))
@@ -474,10 +477,10 @@ class ExpressionParser:
     def _bracketed_expression(self, start: int) -> Node:
         """An expression, a row, a query or a lambda's parameters in brackets."""
         if self._is_lambda():
-            self.skip_brackets()
+            parameters = self.names_in_brackets()
             self.expect("->")
             body = self.expression()
-            return Composite(self.span_from(start), "lambda", (body,))
+            return Lambda(self.span_from(start), parameters, body)
         self.at += 1
         if self._opens_query():
             return self._subquery(start, exists=False)

@@ -176,8 +176,24 @@ class Brackets(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Lambda(Node):
+    """`x -> body` or `(x, y) -> body`."""
+
+    parameters: tuple[str, ...]
+    body: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Field(Node):
+    """`operand.name` where the operand is not a name: `a[0].b`, `f(x).b`."""
+
+    operand: Node
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Composite(Node):
-    """Every other expression of parts: CASE, rows, ARRAY[...], elements, fields of expressions, lambdas."""
+    """Every other expression of parts: CASE, rows, ARRAY[...], elements."""
 
     kind: str
     parts: tuple[Node, ...]

@@ -31,9 +31,17 @@ _POOLS: dict[str, tuple[Any, ...]] = {
     "at": (dt.datetime(2020, 1, 1, 0, 0, 0, 1), dt.datetime(1969, 12, 31, 23, 59, 59, 999999), dt.datetime(2024, 6, 1, 12), dt.datetime(1, 1, 1), dt.datetime(9999, 12, 31, 23, 59)),
     "ms": (dt.datetime(2020, 1, 1, 0, 0, 0, 1000), dt.datetime(1900, 1, 1), dt.datetime(2020, 1, 1)),
     "raw": (b"", b"\x00\xff", b"a", b"\x80"),
-    "l": ([1, None], []),
-    "z": (dt.datetime(2020, 1, 1, tzinfo=dt.UTC),),
+    "l": ([1, None], [], [3, 1, 2, 1], [2147483647], [-5, 7]),
+    "ls": (["a", "b ", None], [], ["é", "a", "a"], ["x"]),
+    "lr": ([{"x": 1, "y": "p"}, {"x": None, "y": None}], [], [{"x": 7, "y": "a"}, None]),
+    "lm": ([("a", 1), ("b", None)], [], [("x", 5), ("a", 3), ("", 0)]),
+    "r": ({"x": 1, "y": "a"}, {"x": None, "y": None}, {"x": -7, "y": "é"}),
+    "j": ('{"a": 1, "b": [1, {"c": "x"}]}', '{"a": "é\\n\\u0041", "b": []}', "[1, 2]", "{", "", '{"a": {"b": 2.50}}', '{"a": null, "n": true, "b": [[1]]}',
+          '{"a": 12345678901234567890123, "a": 2}', "5", '"t"', "{'a': 1}", '{"a": 1} x', '{"b": ["q", "w"], "n": -0, "é": 3}', "null"),
+    "z": (dt.datetime(2020, 1, 1, tzinfo=dt.UTC), dt.datetime(2024, 3, 31, 1, 30, tzinfo=dt.UTC), dt.datetime(2024, 10, 27, 0, 30, 0, 500000, tzinfo=dt.UTC),
+          dt.datetime(1969, 12, 31, 23, 59, 59, 999000, tzinfo=dt.UTC), dt.datetime(1850, 5, 5, tzinfo=dt.UTC), dt.datetime(2024, 10, 27, 1, 30, tzinfo=dt.UTC)),
 }  # fmt: skip
+_ROW = pa.struct([("x", pa.int32()), ("y", pa.string())])
 _TABLES = {
     "t": ("PRIMARY KEY (k) NOT ENFORCED", "'bucket' = '2'", 60),
     "u": ("", "", 45),
@@ -55,6 +63,8 @@ def columns_of(generator: random.Random) -> dict[str, tuple[str, pa.DataType]]:
         "w": (f"DECIMAL({w[0]}, {w[1]})", pa.decimal128(*w)), "s": ("STRING", pa.string()), "v": ("VARCHAR(10)", pa.string()),
         "c": ("CHAR(4)", pa.string()), "day": ("DATE", pa.date32()), "at": ("TIMESTAMP(6)", pa.timestamp("us")),
         "ms": ("TIMESTAMP(3)", pa.timestamp("ms")), "raw": ("BYTES", pa.binary()), "l": ("ARRAY<INT>", pa.list_(pa.int32())),
+        "ls": ("ARRAY<STRING>", pa.list_(pa.string())), "lr": ("ARRAY<ROW<x INT, y STRING>>", pa.list_(_ROW)),
+        "lm": ("MAP<STRING, INT>", pa.map_(pa.string(), pa.int32())), "r": ("ROW<x INT, y STRING>", _ROW), "j": ("STRING", pa.string()),
         "z": ("TIMESTAMP(3) WITH LOCAL TIME ZONE", pa.timestamp("ms", "UTC")),
     }  # fmt: skip
 

@@ -65,4 +65,4 @@ KNOWN_TO_SPARK = (
 def test_what_spark_may_know_is_left_to_spark(wb, text, monkeypatch):
     monkeypatch.setattr(type(wb.session), "spark", property(start_spark))
     with pytest.raises(RuntimeError, match="Spark starts"):
-        wb.run(text)
+        wb.sql(text)

@@ -27,6 +27,9 @@ PATTERNS = {
     "session/execute/insert.py": "dates and timestamps as text",
     "session/execute/spark_show.py": "names that need no quotes",
     "session/streaming/checkpoints.py": "names of folders",
+    "session/query/local/expressions.py": "escapes in patterns of LIKE",
+    "session/query/local/patterns.py": "quantifiers of regular expressions",
+    "session/query/local/text_functions.py": "paths of JSON, and groups in replacements",
     "table/read/predicate/evaluate.py": "patterns of LIKE",
     "table/read/predicate/parser.py": "escapes in strings, and the types of numbers",
 }

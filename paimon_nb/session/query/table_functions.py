@@ -33,7 +33,7 @@ def table_function(session: Session, ref: TableRef) -> DataFrame:
 
         rows, _ = search_rows(session, ref, ref.columns, ref.filter)  # a wrong search needs no Spark
         return from_arrow(session.spark, rows)
-    parts, option = _table_and_options(session, ref.function)
+    parts, option = table_and_options(session, ref.function)
     found = session.find(parts)
     table = found.catalog.table(found.name, session.options_of(found))
     try:
@@ -64,7 +64,8 @@ def _function_rows(
     return with_chars(session, frame, table)
 
 
-def _table_and_options(session: Session, function: TableFunction) -> tuple[tuple[str, ...], dict[str, str]]:
+def table_and_options(session: Session, function: TableFunction) -> tuple[tuple[str, ...], dict[str, str]]:
+    """The table of an incremental query, and the options that say between which states."""
     name = function.name[-1].lower()
     if name in _OPTION:
         table, *rest = (*function.positional, *function.named.values())

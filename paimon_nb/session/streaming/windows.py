@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 from paimon_nb.spark.runtime.jvm_bridge import java_query
 from paimon_nb.sql.aggregates import is_aggregate
 from paimon_nb.syntax.queries import query_tree_of
-from paimon_nb.syntax.tree import Call, Column, Composite, GroupBy, Select, WindowTable, walk, walk_expression
+from paimon_nb.syntax.tree import Call, Column, Field, GroupBy, Select, WindowTable, walk, walk_expression
 
 if TYPE_CHECKING:
     from paimon_nb.syntax.tree import Node, QueryTree
@@ -53,8 +53,8 @@ def _is_window_column(part: Node) -> bool:
     match part:
         case Column():
             return part.parts[-1].lower() in _PARTS
-        case Composite(kind="field"):
-            return any(map(_is_window_column, part.parts))
+        case Field():
+            return _is_window_column(part.operand)
         case Call():
             return part.function in _WINDOW_FUNCTIONS
     return False

@@ -7,11 +7,12 @@ whose tasks end in any order; in a window the order is given, so that only exact
 from __future__ import annotations
 
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.format.types import Decimal
+from paimon_nb.format.types import Array, Decimal
 from paimon_nb.session.query.local.decimals import from_unscaled, half_up, unscaled_decimal_sql
 from paimon_nb.session.query.local.not_local import NotLocal
 from paimon_nb.session.query.local.values import (
     BIGINT,
+    BOOLEAN,
     DOUBLE,
     FLOAT,
     LEAVE,
@@ -21,15 +22,26 @@ from paimon_nb.session.query.local.values import (
     engine_type,
     is_floating,
     is_integer,
+    is_number,
+    orderable,
     positive_zero,
+    to_double,
 )
 
-AGGREGATES = frozenset({"COUNT", "SUM", "MIN", "MAX", "AVG"})
+_DEVIATIONS = {
+    "STDDEV": "stddev_samp", "STD": "stddev_samp", "STDDEV_SAMP": "stddev_samp", "STDDEV_POP": "stddev_pop",
+    "VARIANCE": "var_samp", "VAR_SAMP": "var_samp", "VAR_POP": "var_pop",
+}  # fmt: skip
+_TRUTHS = {"BOOL_AND": "bool_and", "EVERY": "bool_and", "BOOL_OR": "bool_or", "SOME": "bool_or", "ANY": "bool_or"}
+_LISTS = frozenset({"COLLECT_LIST", "COLLECT_SET", "ARRAY_AGG"})
+AGGREGATES = frozenset(
+    {"COUNT", "SUM", "MIN", "MAX", "AVG", "MEAN", "COUNT_IF", "MEDIAN", *_DEVIATIONS, *_TRUTHS, *_LISTS}
+)
 ORDERED_AGGREGATES = frozenset(
     {"FIRST", "FIRST_VALUE", "LAST", "LAST_VALUE", "ANY_VALUE", "LISTAGG", "STRING_AGG", "COLLECT", "COLLECT_LIST"}
     | {"COLLECT_SET", "ARRAY_AGG"}
 )
-"""Functions whose result depends on the order of the rows, which the embedded engine does not know."""
+"""Functions whose result depends on the order of the rows, as in Spark; a few are answered by the embedded engine."""
 _EXACT_INTEGERS = 1 << 53
 """Sums of integers below this are exact as DOUBLE."""
 _FRACTION = 1 << 10
@@ -77,6 +89,12 @@ def aggregate_sql(
     x = "1" if operand is None else operand.sql
     if condition is not None:
         x = f"(CASE WHEN {condition.sql} THEN {x} END)"
+    if function == "MEAN":
+        function = "AVG"
+    if operand is not None and function not in ("COUNT", "SUM", "MIN", "MAX", "AVG"):
+        if distinct:
+            raise NotLocal(f"{function}(DISTINCT ...) is left to Spark")
+        return _other_aggregate(function, _Rows(Value(x, operand.type), distinct, over), name)
     if function == "COUNT":
         return Value(_count_sql(x, operand, distinct, condition is not None, over), BIGINT, name)
     assert operand is not None
@@ -89,6 +107,44 @@ def aggregate_sql(
     if not flink:
         return Value(total.sql, total.type, name, raises=total.raises)
     return _in_flink_result_type(function, total, operand, name)
+
+
+def _other_aggregate(function: str, rows: _Rows, name: str | None) -> Value:
+    """Aggregates whose result depends on the order of rows only where Spark's does, too."""
+    t, x = rows.value.type, rows.value
+    if function in _DEVIATIONS:
+        if not is_number(t):
+            raise NotLocal(f"{function} of {t.bare()} is left to Spark")
+        return Value(rows.of(_DEVIATIONS[function], to_double(x).sql), DOUBLE, name)
+    if function in _TRUTHS or function == "COUNT_IF":
+        if t != BOOLEAN:
+            raise NotLocal(f"{function} of {t.bare()} is left to Spark")
+        if function == "COUNT_IF":
+            return Value(rows.of("count", f"CASE WHEN {x.sql} THEN 1 END"), BIGINT, name)
+        return Value(rows.of(_TRUTHS[function]), BOOLEAN, name if function.startswith("BOOL") else None)
+    if function == "MEDIAN":
+        return Value(_median(rows), DOUBLE, name)
+    if function not in _LISTS or rows.over or (function == "COLLECT_SET" and (is_floating(t) or not orderable(x))):
+        raise NotLocal(f"{function} of {t.bare()} is left to Spark")
+    word = "DISTINCT " if function == "COLLECT_SET" else ""
+    text = f"coalesce(list({word}{x.sql}) FILTER (WHERE {x.sql} IS NOT NULL), [])"
+    return Value(text, Array(t), None if function == "ARRAY_AGG" else name)
+
+
+def _median(rows: _Rows) -> str:
+    """The middle value, or half of both middle ones."""
+    t = rows.value.type
+    if not is_integer(t) and t not in (DOUBLE, FLOAT):
+        raise NotLocal(f"MEDIAN of {t.bare()} is left to Spark")
+    if rows.over:
+        raise NotLocal("MEDIAN in a window is left to Spark")
+    x = rows.value.cast(DOUBLE).sql
+    if t != BIGINT and is_integer(t):
+        return f"quantile_cont({x}, 0.5)"
+    listed = f"list_sort(list({x}) FILTER (WHERE {x} IS NOT NULL))"
+    low, high = (f"({listed})[(len({listed}) + {n}) // 2]" for n in (1, 2))
+    one_middle = f"CASE WHEN len({listed}) % 2 = 1 THEN {low}"
+    return f"({one_middle} ELSE 0.5e0 * {low} + 0.5e0 * {high} END)"
 
 
 def _spark_column_name(function: str, operand: Value | None, *, distinct: bool) -> str | None:

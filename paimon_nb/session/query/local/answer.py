@@ -8,7 +8,6 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import BadOptionValue, MissingFile, PaimonError
-from paimon_nb.base.identifier import quote
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.types import DataField
 from paimon_nb.session.query.engine_choice import ENGINE, LOCAL, MAX_BYTES, SPARK, max_bytes
@@ -18,6 +17,7 @@ from paimon_nb.session.query.local.sources import Source, open_source, scan_sql
 from paimon_nb.session.query.local.translate import Translator
 from paimon_nb.session.query.local.translation import NamedQuery, Parts, Translation
 from paimon_nb.session.query.local.views import find_query_of_view
+from paimon_nb.session.query.local.written import TRANSLATED, edits_to_cover, query_tree_of
 from paimon_nb.session.query.local_select import try_local_select
 
 if TYPE_CHECKING:
@@ -63,6 +63,8 @@ class Prepared:
     has_unequal_join: bool = False
     may_raise: bool = True
     """Whether Spark may raise an error for some row."""
+    zone: str = "UTC"
+    """The session's time zone."""
 
     @property
     def size(self) -> int:
@@ -136,13 +138,10 @@ def prepare_for_embedded_engine(
         return opened[-1].fields
 
     def view_of(ref: TableRef) -> View | None:
-        view = find_query_of_view(session, ref)
-        if view is not None:
-            check_written(session, view.query, view.text)
-        return view
+        return find_query_of_view(session, ref)
 
-    parts = Parts(fields_of, view_of, session.flink_semantics, parameters or {})
-    translation = Translator(parts, query, text).tree(check_written(session, query, text), top=True)
+    parts = Parts(fields_of, view_of, session.flink_semantics, session.time_zone, parameters or {})
+    translation = Translator(parts, query, text).whole(query_tree_of(query), top=True)
     if any(o.name is None for o in translation.outputs):
         raise NotLocal("a column has no alias, and Spark names it")
     prepared = Prepared(
@@ -153,6 +152,7 @@ def prepare_for_embedded_engine(
         tuple(parts.checks.texts),
         parts.has_unequal_join,
         parts.may_raise or bool(parts.checks.texts),
+        parts.zone or "UTC",
     )
     _check_read_and_result_size(session, prepared)
     return prepared
@@ -175,15 +175,9 @@ def check_written(
     Args:
         is_known: whether the caller understands a part of the text that is translated for Spark.
     """
-    flink = session.flink_semantics and any(not is_known(span) for span, _ in query.flink_edits)
-    if flink or query.unnested:
-        raise NotLocal("Flink's syntax is translated for Spark")
-    written = [(text[span.start : span.stop], by) for span, by in query.edits if not is_known(span)]
-    if any(by not in (name, name.lower(), quote(name)) for name, by in written):
-        raise NotLocal("syntax that is translated is left to Spark")
-    if query.tree is None:
-        raise NotLocal("its structure is not known")
-    return query.tree
+    if any(not is_known(span) for span in edits_to_cover(query, text, flink=session.flink_semantics)):
+        raise NotLocal(TRANSLATED)
+    return query_tree_of(query)
 
 
 def run_in_embedded_engine(prepared: Prepared) -> tuple[pa.Table, tuple[DataField, ...]]:
@@ -212,7 +206,9 @@ def run_in_embedded_engine(prepared: Prepared) -> tuple[pa.Table, tuple[DataFiel
             text = text.replace(variable, reference)
         else:
             before.append(f"SET VARIABLE {name} = ({_with_items(sql, items)})")
-    found = engine.run_in_memory(_with_items(text, items), rows, before, keep_errors=prepared.may_raise)
+    found = engine.run_in_memory(
+        _with_items(text, items), rows, before, keep_errors=prepared.may_raise, zone=prepared.zone
+    )
     return _in_paimon_types(found, prepared.translation)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from paimon_nb.format.types import Atomic, DataType, Decimal
 from paimon_nb.session.query.local.literals import date_value
 from paimon_nb.session.query.local.not_local import NotLocal
@@ -11,6 +13,9 @@ from paimon_nb.session.query.local.values import (
     DATE,
     DOUBLE,
     EXACT_DIGITS,
+    FLOAT,
+    IN_ZONE,
+    INSTANT,
     LEAVE,
     MAX_PRECISION,
     NULL,
@@ -23,7 +28,10 @@ from paimon_nb.session.query.local.values import (
 )
 
 _NAMES = {
-    **{name: Atomic(name) for name in ("BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "DOUBLE", "DATE")},
+    **{name: Atomic(name) for name in ("BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DATE")},
+    "TIMESTAMP": INSTANT,
+    "TIMESTAMP_LTZ": INSTANT,
+    "TIMESTAMP_NTZ": TIMESTAMP,
     "INTEGER": Atomic("INT"),
     "STRING": STRING,
     "VARCHAR": STRING,
@@ -31,6 +39,7 @@ _NAMES = {
 _WHOLE = "'[-+]?[0-9]{1,18}'"
 """Texts that every engine reads as the same integer, or refuses as too large."""
 _FRACTION = "'[-+]?[0-9]{1,15}(\\.[0-9]{1,15})?'"
+_SECOND = "'[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,6})?'"
 _DAY = "'[0-9]{4}-[0-9]{2}-[0-9]{2}'"
 
 
@@ -63,6 +72,14 @@ def cast_value(form: str, target: DataType, type_name: str | None) -> Build:
     return cast_sql
 
 
+def as_text(value: Value) -> Value:
+    """A value beside texts, as Spark makes a text of it; an array as it is. Raises NotLocal."""
+    if value.type == STRING or value.type == NULL:
+        return value.cast(STRING)
+    text, _ = _cast(value, STRING, flink=False)
+    return replace(value, sql=text, type=STRING, literal=None, text=None)
+
+
 def _cast(value: Value, target: DataType, *, flink: bool) -> tuple[str, bool]:
     """The SQL of a cast, and whether it raises errors in Spark. Raises NotLocal."""
     s, x, name = value.type, value.sql, engine_type(target)
@@ -78,8 +95,9 @@ def _cast(value: Value, target: DataType, *, flink: bool) -> tuple[str, bool]:
     if is_integer(s) and (is_integer(target) or isinstance(target, Decimal) or target == DOUBLE):
         return plain, target != DOUBLE
     if isinstance(s, Decimal):
-        if isinstance(target, Decimal) and target.scale >= s.scale:
-            return plain, target.precision - target.scale < s.precision - s.scale
+        if isinstance(target, Decimal):  # both round half up
+            digits = target.precision - target.scale - (target.scale < s.scale)
+            return plain, digits < s.precision - s.scale
         if target == DOUBLE and s.precision <= EXACT_DIGITS:
             return plain, False
         if is_integer(target):
@@ -88,13 +106,30 @@ def _cast(value: Value, target: DataType, *, flink: bool) -> tuple[str, bool]:
         return f"CAST(trunc({x}) AS {name})", True
     if s.root == "FLOAT" and target == DOUBLE:
         return plain, False
-    if s == TIMESTAMP and target == DATE:
+    if target == FLOAT and (is_integer(s) or s == DOUBLE):
         return plain, False
+    if is_integer(s) and target == BOOLEAN:
+        return plain, False
+    times = _cast_time(value, target)
+    if times is not None:
+        return times, False
     if s == BOOLEAN and is_integer(target):
         return plain, False
-    if s == DATE and target == STRING:
-        return f"(CASE WHEN {x} >= DATE '10000-01-01' OR {x} < DATE '0001-01-01' THEN {LEAVE} ELSE {plain} END)", False
     raise NotLocal(f"CAST of {s.bare()} to {target.bare()} is left to Spark")
+
+
+def _cast_time(value: Value, target: DataType) -> str | None:
+    """A date, timestamp or instant as another one, or as text; None: it is none, or cannot be."""
+    s, x = value.type, value.sql
+    if s not in (DATE, TIMESTAMP, INSTANT) or target not in (DATE, TIMESTAMP, INSTANT, STRING):
+        return None
+    if target == INSTANT:
+        return value.cast(INSTANT).sql
+    local = f"{IN_ZONE}({x})" if s == INSTANT else x
+    text = f"CAST({local} AS {engine_type(target)})"
+    if target != STRING:
+        return text
+    return f"(CASE WHEN {local} >= DATE '10000-01-01' OR {local} < DATE '0001-01-01' THEN {LEAVE} ELSE {text} END)"
 
 
 def _cast_text(value: Value, target: DataType) -> tuple[str, bool]:
@@ -106,6 +141,8 @@ def _cast_text(value: Value, target: DataType) -> tuple[str, bool]:
         pattern, text = _FRACTION, f"CAST({x} AS DOUBLE)"
     elif target == DATE:
         pattern, text = _DAY, f"CAST({x} AS DATE)"
+    elif target in (TIMESTAMP, INSTANT):
+        pattern, text = _SECOND, Value(f"CAST({x} AS TIMESTAMP)", TIMESTAMP).cast(target).sql
     elif isinstance(target, Decimal):
         digits = f"(\\.[0-9]{{1,{target.scale}}})?" if target.scale else ""
         pattern, text = f"'[-+]?[0-9]{{1,18}}{digits}'", f"CAST({x} AS {name})"

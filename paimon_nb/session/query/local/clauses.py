@@ -12,7 +12,7 @@ from paimon_nb.syntax import tree as syntax
 from paimon_nb.syntax.tree import without_brackets
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from paimon_nb.format.types import DataType
     from paimon_nb.session.query.local.expressions import Context
@@ -21,10 +21,18 @@ if TYPE_CHECKING:
 # -- SELECT
 
 
-def select_list(items: Sequence[syntax.Node], scope: Expressions, relation: Relation) -> list[tuple[str | None, Value]]:
-    """The items of a SELECT list, with the names that Spark gives them."""
+def select_list(
+    items: Sequence[syntax.Node],
+    scope: Expressions,
+    relation: Relation,
+    made: Mapping[int, Sequence[tuple[str | None, Value]]] | None = None,
+) -> list[tuple[str | None, Value]]:
+    """The items of a SELECT list, with the names that Spark gives them. `made`: the columns of functions that make rows, by position."""
     named: list[tuple[str | None, Value]] = []
-    for item in items:
+    for position, item in enumerate(items):
+        if made and position in made:
+            named += made[position]
+            continue
         alias, e = (item.name, item.expression) if isinstance(item, syntax.Alias) else (None, item)
         if alias == "":
             raise NotLocal("several aliases are left to Spark")

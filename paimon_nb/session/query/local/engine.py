@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.session.query.duckdb_read_only import SETTINGS
 from paimon_nb.session.query.local.not_local import NotLocal
+from paimon_nb.session.query.local.values import IN_ZONE, TO_INSTANT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -62,6 +63,7 @@ def run_in_memory(
     before: Sequence[str] = (),
     *,
     keep_errors: bool = True,
+    zone: str = "UTC",
 ) -> pa.Table:
     """The result of a query.
 
@@ -70,6 +72,7 @@ def run_in_memory(
         rows: Arrow rows that the query reads, by name.
         before: statements that run first.
         keep_errors: whether all that is written must be computed, so that its errors are raised.
+        zone: the session's time zone.
 
     Raises:
         NotLocal: the engine raised an error, or the result is large.
@@ -86,6 +89,7 @@ def run_in_memory(
             connection.execute("SET enable_progress_bar = false")  # it would be printed into the cell
             for name, source in rows.items():
                 connection.register(name, source)
+            add_zone_functions(connection, zone, "\n".join((sql, *before)))
             reading = pool.submit(_read_up_to_max_rows, connection, sql, before)
             try:
                 return reading.result()
@@ -100,6 +104,25 @@ def run_in_memory(
         finally:
             pool.shutdown()
             connection.close()
+
+
+def add_zone_functions(connection: Any, zone: str, text: str) -> None:
+    """Adds those of the functions of the session's time zone that a text calls. A local time that does not exist is an error."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    def in_zone(instants: Any) -> Any:  # the engine looks at annotations, and does not find Arrow's
+        return pc.local_timestamp(instants.cast(pa.timestamp("us", zone)))
+
+    def to_instant(local: Any) -> Any:
+        return pc.assume_timezone(local.cast(pa.timestamp("us")), zone, ambiguous="earliest")
+
+    for name, function, of, to in (
+        (IN_ZONE, in_zone, "TIMESTAMPTZ", "TIMESTAMP"),
+        (TO_INSTANT, to_instant, "TIMESTAMP", "TIMESTAMPTZ"),
+    ):
+        if f"{name}(" in text:
+            connection.create_function(name, function, [of], to, type="arrow")
 
 
 def _read_up_to_max_rows(connection: Any, sql: str, before: Sequence[str]) -> pa.Table:

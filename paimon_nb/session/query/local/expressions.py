@@ -6,6 +6,8 @@ floating-point numbers, a text with other letters than ASCII), the engine raises
 
 from __future__ import annotations
 
+import datetime as dt
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
@@ -16,12 +18,32 @@ from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.types import Atomic
 from paimon_nb.session.query.local.aggregates import AGGREGATES, ORDERED_AGGREGATES, aggregate_sql
 from paimon_nb.session.query.local.casts import cast_target, cast_value
-from paimon_nb.session.query.local.functions import DATE_PARTS, FUNCTIONS, SPELLINGS
+from paimon_nb.session.query.local.functions import FUNCTIONS, SPELLINGS
 from paimon_nb.session.query.local.intervals import interval_of, plus_interval
-from paimon_nb.session.query.local.literals import literal_value, parameter_value, plain_text, text_value
+from paimon_nb.session.query.local.lambdas import higher_order
+from paimon_nb.session.query.local.literals import (
+    literal_value,
+    parameter_value,
+    plain_text,
+    text_value,
+    timestamp_value,
+)
+from paimon_nb.session.query.local.nested import array_of, element, element_in_flink, field_named, map_of
 from paimon_nb.session.query.local.not_local import NotLocal
 from paimon_nb.session.query.local.operators import COMPARISONS, OPERATORS, case_when, is_in, logical
-from paimon_nb.session.query.local.values import BIGINT, BOOLEAN, NULL, Build, Origin, Value
+from paimon_nb.session.query.local.text_functions import ilike, regexp_like
+from paimon_nb.session.query.local.time_functions import CURRENT_TIMES, DATE_PARTS, current_time
+from paimon_nb.session.query.local.values import (
+    BIGINT,
+    BOOLEAN,
+    IN_ZONE,
+    INSTANT,
+    NULL,
+    TO_INSTANT,
+    Build,
+    Origin,
+    Value,
+)
 from paimon_nb.session.query.local.windows import WINDOW_FUNCTIONS, over, window_value
 from paimon_nb.syntax.tree import (
     Between,
@@ -31,8 +53,10 @@ from paimon_nb.syntax.tree import (
     Cast,
     Column,
     Composite,
+    Field,
     In,
     Is,
+    Lambda,
     Like,
     Literal,
     Logical,
@@ -47,6 +71,8 @@ from paimon_nb.syntax.tree import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from paimon_nb.session.query.local.written import WrittenParts
 
 Resolve: TypeAlias = Callable[[Column], Value]
 """A column's value. Raises NotLocal."""
@@ -73,6 +99,17 @@ class Context:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     constants: dict[str, None] = field(default_factory=dict)
     """The SQL of what depends on no row and may raise an error. It is computed first, as in Spark: then it raises none."""
+    zone: str | None = None
+    """The session's time zone; None: what depends on it is left to Spark."""
+    written: WrittenParts | None = None
+    """What of the text is translated for Spark; None: nothing."""
+
+    def is_translated(self, node: Node, parts: Sequence[Node] = ()) -> bool:
+        """Whether a node, without its parts, is translated for Spark. The caller translates it as well."""
+        edits = [] if self.written is None else self.written.of(node, parts)
+        if self.written is not None:
+            self.written.cover(edits)
+        return bool(edits)
 
 
 class Expressions:
@@ -88,6 +125,7 @@ class Expressions:
         own: Resolve | None = None,
         is_filter: bool = False,
         grouping: Sequence[Value] | None = None,
+        parameters: Mapping[str, Value] | None = None,
     ) -> None:
         """`groups`: in a query with groups, the values of the GROUP BY by their SQL without groups.
 
@@ -96,9 +134,11 @@ class Expressions:
             own: the columns of this query alone, without those of the query around it; None: as `resolve`.
             is_filter: whether EXISTS and IN (SELECT ...) may be used here.
             grouping: the keys in order, if there are several sets of them.
+            parameters: those of the lambdas around the expression, by lower-case name.
         """
         self.context, self.resolve, self.groups = context, resolve, groups
         self.windows, self.own, self.is_filter, self.grouping = windows, own or resolve, is_filter, grouping
+        self.parameters = parameters or {}
 
     @property
     def flink(self) -> bool:
@@ -109,6 +149,8 @@ class Expressions:
         e = without_brackets(e)
         if self.groups is None:
             return self._value(e)
+        if isinstance(e, Column) and e.parts[0].lower() in self.parameters:
+            return self._column(e)
         if is_aggregate(e):
             assert isinstance(e, Call)
             return self._aggregate(e)
@@ -127,11 +169,21 @@ class Expressions:
 
     def rows(self) -> Expressions:
         """The scope of a row, below the groups."""
-        return Expressions(self.context, self.resolve)
+        return Expressions(self.context, self.resolve, parameters=self.parameters)
+
+    def inside_lambda(self, parameters: Mapping[str, Value]) -> Expressions:
+        """The scope of a lambda's body."""
+        inner = Expressions(
+            self.context, self.resolve, groups=self.groups, own=self.own, parameters={**self.parameters, **parameters}
+        )
+        inner.grouping = self.grouping
+        return inner
 
     def apply(self, operator: str, build: Build, operands: Sequence[Value]) -> Value:
         """A value that is computed from others."""
         found = build(self.flink, list(operands))
+        if self.context.zone is None and (IN_ZONE in found.sql or TO_INSTANT in found.sql or found.type == INSTANT):
+            raise NotLocal(f"{operator} depends on the time zone")
         raises, is_constant = found.raises or any(o.raises for o in operands), all(o.is_constant for o in operands)
         if raises and is_constant:
             self.context.constants[found.sql] = None
@@ -151,7 +203,11 @@ class Expressions:
                 return self._column(e)
             case Literal(kind="parameter"):
                 return self._parameter(e)
+            case Literal(kind="string"):
+                return text_value(self._text(e))
             case Literal():
+                if e.kind in ("TIMESTAMP", "TIMESTAMP_LTZ", "TIMESTAMP_NTZ"):
+                    return self._time_literal(e)
                 return literal_value(e, flink=self.flink)
             case Unary(op="-"):
                 return self.apply("NEGATIVE", OPERATORS["NEGATIVE"], [self.value(e.operand)])
@@ -168,6 +224,11 @@ class Expressions:
                 return self._negated(self._in(e), e.negated)
             case Like(op="LIKE", escape=None):
                 return self._negated(self._like(e), e.negated)
+            case Like(op="RLIKE" | "REGEXP" | "ILIKE", escape=None):
+                build = ilike if e.op == "ILIKE" else regexp_like
+                return self._negated(
+                    self.apply(e.op, build, [self._compared(e.operand), self.value(e.pattern)]), e.negated
+                )
             case Is():
                 return self._is(e)
             case Cast():
@@ -178,18 +239,59 @@ class Expressions:
                 return self._subquery(e)
             case Call():
                 return self._call(e)
+            case Composite(kind="element"):
+                is_flink = self.context.is_translated(e, e.parts)
+                build = element_in_flink if is_flink else element
+                return self.apply("ELEMENT", build, [self.value(p) for p in e.parts])
+            case Composite(kind="ARRAY" | "MAP"):
+                self.context.is_translated(e, e.parts)
+                build = array_of if e.kind == "ARRAY" else map_of
+                return self.apply(e.kind, build, [self.value(p) for p in e.parts])
+            case Field():
+                return self.apply("FIELD", field_named(e.name), [self.value(e.operand)])
         raise NotLocal(f"{_syntax_word(e)} is left to Spark")
 
     def _column(self, e: Column) -> Value:
-        if len(e.parts) > 2:
-            raise NotLocal("a name with several dots is left to Spark")
-        return self.resolve(e)
+        """A column, with its table or without, or a field of one."""
+        if e.parts[0].lower() in self.parameters:
+            return self._fields(self.parameters[e.parts[0].lower()], e.parts[1:])
+        if len(e.parts) == 1:
+            return self.resolve(e)
+        try:
+            return self._fields(self.resolve(Column(e.span, e.parts[:2])), e.parts[2:])
+        except NotLocal as unknown:
+            with suppress(NotLocal):
+                return self._fields(self.resolve(Column(e.span, e.parts[:1])), e.parts[1:])
+            raise unknown
+
+    def _fields(self, value: Value, names: Sequence[str]) -> Value:
+        for name in names:
+            value = self.apply("FIELD", field_named(name), [value])
+        return value
+
+    def _text(self, e: Literal) -> str:
+        """The text of a string literal. In Flink's dialect a backslash is an ordinary character."""
+        if self.flink and self.context.is_translated(e):
+            return plain_text(e.text, has_escapes=False)
+        return plain_text(e.text)
+
+    def _time_literal(self, e: Literal) -> Value:
+        is_flink = self.context.is_translated(e)
+        if e.kind == "TIMESTAMP_NTZ" or (e.kind == "TIMESTAMP" and is_flink):
+            return timestamp_value(plain_text(e.text))
+        found = timestamp_value(plain_text(e.text)).cast(INSTANT)
+        if self.context.zone is None:
+            raise NotLocal("a literal depends on the time zone")
+        return found
 
     def _parameter(self, e: Literal) -> Value:
         name = e.text.lstrip(":")
         if name not in self.context.parameters:
             raise NotLocal(f"no value for :{name}")
-        return parameter_value(name, self.context.parameters[name])
+        value = self.context.parameters[name]
+        if isinstance(value, dt.datetime) and self.context.zone is None:
+            raise NotLocal(f"the time of :{name} has a zone in Spark")
+        return parameter_value(name, value)
 
     def _not(self, value: Value) -> Value:
         return self.apply("NOT", OPERATORS["NOT"], [value])
@@ -231,10 +333,14 @@ class Expressions:
     def _like(self, e: Like) -> Value:
         pattern = without_brackets(e.pattern)
         if isinstance(pattern, Literal) and pattern.kind == "string":
-            text = text_value(plain_text(pattern.text))
+            text = text_value(self._text(pattern))
         else:
             text = self.value(pattern)
-        if text.text is None or "\\" in text.text:
+        if (
+            text.text is None
+            or ("\\" in text.text and not _has_plain_escapes(text.text))
+            or ("\\" in text.text and self.flink)
+        ):
             raise NotLocal("LIKE with a computed pattern is left to Spark")
         return self.apply("LIKE", OPERATORS["LIKE"], [self._compared(e.operand), text])
 
@@ -284,10 +390,15 @@ class Expressions:
             return self._extract(e)
         if e.function in ("GROUPING", "GROUPING_ID"):
             return self._grouping(e)
+        if e.function in CURRENT_TIMES and not e.arguments:
+            self.context.is_translated(e)
+            return current_time(e.function, self.context.zone)
         name = SPELLINGS.get(e.function, e.function)
         if name in AGGREGATES:
             raise NotLocal(f"{name} is not allowed here")
         function = FUNCTIONS.get(name)
+        if any(isinstance(without_brackets(a), Lambda) for a in e.arguments) and len(e.name) == 1:
+            return higher_order(e, self, self._arguments(e))
         if function is None or len(e.name) > 1 or e.order or e.condition is not None or e.distinct:
             raise NotLocal(f"{e.function} is left to Spark")
         arguments = self._arguments(e)
@@ -295,7 +406,12 @@ class Expressions:
             raise NotLocal(f"{e.function} with these arguments is left to Spark")
         if e.function in ("IFNULL", "NVL") and len(arguments) != 2:
             raise NotLocal(f"{e.function} with these arguments is left to Spark")
-        found = self.apply(name, function.build, [self.value(a) for a in arguments])
+        build = function.build
+        if self.context.is_translated(e, arguments):
+            if function.in_flink is None:
+                raise NotLocal(f"{e.function} of Flink is left to Spark")
+            build = function.in_flink
+        found = self.apply(name, build, [self.value(a) for a in arguments])
         return found if name == e.function else replace(found, name=None)
 
     def _arguments(self, e: Call) -> list[Node]:
@@ -340,6 +456,8 @@ class Expressions:
         part = DATE_PARTS.get(opening[1]) if len(opening) == 3 and opening[::2] == ["(", "FROM"] else None
         if part is None or closing != [")"]:
             raise NotLocal("this EXTRACT is left to Spark")
+        if self.context.is_translated(e, [operand]):
+            raise NotLocal("EXTRACT of Flink is left to Spark")
         found = self.apply(part, FUNCTIONS[part].build, [self.value(operand)])
         return replace(found, name=None)
 
@@ -446,6 +564,11 @@ def has_aggregate(e: Node) -> bool:
 def has_window(nodes: Iterable[Node]) -> bool:
     """Whether a window function is part of one of the expressions."""
     return any(isinstance(n, Window) for e in nodes for n in walk_expression(e))
+
+
+def _has_plain_escapes(pattern: str) -> bool:
+    """Whether each backslash of a LIKE pattern is before a wildcard or a backslash."""
+    return re.fullmatch(r"(?:[^\\]|\\[%_\\])*", pattern, re.DOTALL) is not None
 
 
 def _is_predicate(node: Node) -> bool:

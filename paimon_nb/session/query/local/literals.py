@@ -14,6 +14,7 @@ from paimon_nb.session.query.local.values import (
     BOOLEAN,
     DATE,
     DOUBLE,
+    INSTANT,
     INT,
     MAX_PRECISION,
     NULL,
@@ -49,11 +50,28 @@ def literal_value(node: Literal, *, flink: bool) -> Value:
     raise NotLocal(f"a {node.kind} literal is left to Spark")
 
 
-def plain_text(literal: str) -> str:
-    """The text of a string literal that has the same value in both dialects."""
-    if literal[0] != "'" or {"'", "\\"} & set(literal[1:-1]):
+_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '"', "%": "\\%", "_": "\\_"}
+"""Characters after a backslash in a literal of Spark -> what both mean."""
+
+
+def plain_text(literal: str, *, has_escapes: bool = True) -> str:
+    """The text of a string literal. Raises NotLocal: its quotes or backslashes have several meanings.
+
+    Args:
+        literal: as written, with its quotes.
+        has_escapes: whether a backslash changes the character after it.
+    """
+    quote_char, inner = literal[0], literal[1:-1]
+    if quote_char not in "'\"" or quote_char != literal[-1]:
+        raise NotLocal("this string literal is left to Spark")
+    if not has_escapes or "\\" not in inner:
+        if quote_char in inner:
+            raise NotLocal("a text has quotes inside")
+        return inner
+    found = re.fullmatch(rf"(?:[^\\{quote_char}]|\\.)*", inner, re.DOTALL)
+    if found is None or any(c not in _ESCAPED for c in re.findall(r"\\(.)", inner, re.DOTALL)):
         raise NotLocal("a text has quotes or backslashes inside")
-    return literal[1:-1]
+    return re.sub(r"\\(.)", lambda m: _ESCAPED[m[1]], inner, flags=re.DOTALL)
 
 
 def text_value(text: str) -> Value:
@@ -138,7 +156,8 @@ def parameter_value(name: str, value: Any) -> Value:
         case Number() if value.is_finite():
             return decimal_value(value, f"{value:f}")
         case dt.datetime():
-            raise NotLocal(f"the time of :{name} has a zone in Spark")
+            micros = (value.astimezone(dt.UTC) - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)) // dt.timedelta(microseconds=1)
+            return Value(f"make_timestamptz({micros})", INSTANT, is_constant=True)
         case dt.date():
             return date_value(value.isoformat(), named=True)
     raise NotLocal(f"the value of :{name} is a {type(value).__name__}")

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal as Number
 from typing import TYPE_CHECKING
 
-from paimon_nb.format.types import Decimal
+from paimon_nb.format.types import Array, Decimal
 from paimon_nb.session.query.local.decimals import from_unscaled, half_up, power_of_ten, unscaled_decimal_sql
 from paimon_nb.session.query.local.literals import date_value, timestamp_value
+from paimon_nb.session.query.local.nested import concat_arrays
 from paimon_nb.session.query.local.not_local import NotLocal
 from paimon_nb.session.query.local.values import (
     BIGINT,
     BOOLEAN,
     DATE,
     DOUBLE,
+    INSTANT,
     INTEGERS,
     LEAVE,
     MAX_PRECISION,
@@ -28,6 +31,7 @@ from paimon_nb.session.query.local.values import (
     engine_type,
     is_integer,
     is_number,
+    quote_text,
     spark_decimal_result,
     to_double,
 )
@@ -193,6 +197,7 @@ def _between(flink: bool, values: list[Value]) -> Value:
 
 def operands_of_comparison(a: Value, b: Value) -> tuple[Value, Value]:
     a, b = text_as_time(a, b), text_as_time(b, a)
+    a, b = padded_for_char(a, b), padded_for_char(b, a)
     for x, y in ((a, b), (b, a)):
         if y.type == NULL:
             return a, b
@@ -223,7 +228,10 @@ def is_in(_flink: bool, values: list[Value]) -> Value:
     if values[0].type.root == "FLOAT" or values[0].type == NULL:
         raise NotLocal(f"{values[0].type.bare()} IN is left to Spark")
     first, *others = values
-    cast, _t = cast_to_common_type([first, *(text_as_time(o, first) for o in others)])
+    others = [padded_for_char(text_as_time(o, first), first) for o in others]
+    if first.char is None and any(o.char is not None for o in others):
+        raise NotLocal("a text IN CHAR columns is left to Spark")
+    cast, _t = cast_to_common_type([first, *others])
     names = [v.name for v in values]
     name = None if None in names else f"({names[0]} IN ({', '.join(n or '' for n in names[1:])}))"
     return Value(f"({cast[0].sql} IN ({', '.join(v.sql for v in cast[1:])}))", BOOLEAN, name)
@@ -232,14 +240,17 @@ def is_in(_flink: bool, values: list[Value]) -> Value:
 def _like(_flink: bool, values: list[Value]) -> Value:
     if values[0].type != STRING:
         raise NotLocal(f"LIKE of {values[0].type.bare()} is left to Spark")
+    escape = " ESCAPE '\\'" if "\\" in (values[1].text or "") else ""
     return Value(
-        f"({values[0].sql} LIKE {values[1].sql})",
+        f"({values[0].sql} LIKE {values[1].sql}{escape})",
         BOOLEAN,
         None if values[0].name is None else f"{values[0].name} LIKE {values[1].name}",
     )
 
 
 def _concat_texts(_flink: bool, values: list[Value]) -> Value:
+    if isinstance(values[0].type, Array):
+        return concat_arrays(values)
     if any(v.type != STRING for v in values):
         raise NotLocal("|| of other types than STRING is left to Spark")
     names = [v.name for v in values]
@@ -247,12 +258,22 @@ def _concat_texts(_flink: bool, values: list[Value]) -> Value:
     return Value(f"({' || '.join(v.sql for v in values)})", STRING, name)
 
 
+def padded_for_char(value: Value, other: Value) -> Value:
+    """The value that is compared with another one: a text beside a CHAR column is padded, as in Spark."""
+    n = other.char
+    if n is None or value.char == n or value.type == NULL:
+        return value
+    if value.text is None or len(value.text) > n:
+        raise NotLocal(f"CHAR({n}) beside {value.type.bare()} is left to Spark")
+    return replace(value, sql=quote_text(value.text.ljust(n)), text=value.text.ljust(n))
+
+
 def text_as_time(value: Value, other: Value) -> Value:
     """A literal text beside a date or a timestamp: a value of that type."""
     if value.text is not None and other.type == DATE:
         return date_value(value.text)
-    if value.text is not None and other.type == TIMESTAMP:
-        return timestamp_value(value.text)
+    if value.text is not None and other.type in (TIMESTAMP, INSTANT):
+        return timestamp_value(value.text).cast(other.type)
     return value
 
 

@@ -6,9 +6,11 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from paimon_nb.base.errors import BucketsChanged
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.format.types import DataField, from_arrow_schema
+from paimon_nb.format.types import Char, DataField, from_arrow_schema
 from paimon_nb.options.spelling import check_no_misspelled_options
+from paimon_nb.session.query.char_columns import READ_PADDING, fields_of_dialect
 from paimon_nb.session.query.computed_columns import computed_columns, has_computed_columns
 from paimon_nb.session.query.frames_and_files import data_of_reference
 from paimon_nb.session.query.hints import check_consumer, note_partitions_without_rows
@@ -16,6 +18,7 @@ from paimon_nb.session.query.local.not_local import NotLocal
 from paimon_nb.session.query.local.values import engine_type, is_floating, quote_name, quote_text
 from paimon_nb.session.query.local_select import means_frame
 from paimon_nb.session.query.run_query import global_system_table, known_to_spark, time_travel_options
+from paimon_nb.session.query.table_functions import is_search, table_and_options
 from paimon_nb.session.query.untrusted_text import must_be_checked
 from paimon_nb.statements import VersionAsOf
 from paimon_nb.table.read.split.decoded_size import bytes_per_row
@@ -80,10 +83,11 @@ def open_source(session: Session, ref: TableRef) -> Source:
     data = _data_at_hand(session, ref)
     if data is not None:
         return Source(data.fields, data.size, data.count(), "as a file" if ref.file else "at hand", None, data=data)
-    check_readable(session, ref)
+    check_readable(session, ref if ref.function is None or is_search(ref.function) else replace(ref, function=None))
     check_no_misspelled_options(ref.options)
-    options = {**ref.options, **time_travel_options(session, ref.travel)}
-    found = session.find(ref.parts)
+    parts, of_function = (ref.parts, {}) if ref.function is None else table_and_options(session, ref.function)
+    options = {**ref.options, **of_function, **time_travel_options(session, ref.travel)}
+    found = session.find(parts)
     if found.name.database == "sys" and found.name.system is None:
         return _source_of_rows(global_system_table(found.catalog, found.name))
     table = found.catalog.table(found.name, session.options_of(found))
@@ -99,10 +103,18 @@ def open_source(session: Session, ref: TableRef) -> Source:
     if computed_columns(table.schema.options):
         raise NotLocal("the table has computed columns")
     note_partitions_without_rows(session, table, options)
-    scan = plan_table_scan(table, options=options, filter=ref.filter, columns=ref.columns, zone="?", without_spark=True)
+    try:
+        scan = plan_table_scan(
+            table, options=options, filter=ref.filter, columns=ref.columns, zone="?", without_spark=True
+        )
+    except BucketsChanged:
+        raise NotLocal("the number of buckets changed between the snapshots") from None
     splits = scan.plan.splits
+    fields = fields_of_dialect(session, scan.fields, table)
+    if session.spark_setting(READ_PADDING) == "false" and any(isinstance(f.type, Char) for f in fields):
+        raise NotLocal(f"{READ_PADDING} is false")
     return Source(
-        scan.fields,
+        fields,
         sum(s.size for s in splits),
         sum(s.row_count for s in splits),
         "merged" if any(not s.raw for s in splits) else "as stored",
@@ -158,7 +170,7 @@ def _files_readable_without_merge(scan: PlannedScan, used: Mapping[str, DataType
     from paimon_nb.table.read.strategy.planned_scan import facts_of
     from paimon_nb.table.read.strategy.routes import NativeReads, file_format
 
-    if any(is_floating(t) for t in used.values()) or _VIRTUAL_COLUMNS & {c.lower() for c in used}:
+    if any(t.contains_type(is_floating) for t in used.values()) or _VIRTUAL_COLUMNS & {c.lower() for c in used}:
         return None  # statistics of Parquet leave out NaN, and the engine believes them
     store, splits = scan.store, scan.plan.splits
     if not splits or not all(s.raw and not s.deletion_vectors and s.branch is None for s in splits):
@@ -200,7 +212,7 @@ def _have_expected_types(paths: list[str], used: Mapping[str, DataType]) -> bool
     """Whether all files declare the columns' logical types: bytes without the mark of a text are not a text."""
     from pyarrow.parquet import read_schema
 
-    from paimon_nb.session.query.local.values import embedded_engine_type
+    from paimon_nb.session.query.local.values import displayed_type
 
     expected = None
     for path in paths:
@@ -215,7 +227,7 @@ def _have_expected_types(paths: list[str], used: Mapping[str, DataType]) -> bool
     if expected is None:
         return False
     fields = from_arrow_schema(_schema_of(dict(zip(used, expected, strict=True))))
-    return all(embedded_engine_type(f.type) == t for f, t in zip(fields, used.values(), strict=True))
+    return all(displayed_type(f.type) == t for f, t in zip(fields, used.values(), strict=True))
 
 
 def _schema_of(types: Mapping[str, pa.DataType]) -> pa.Schema:

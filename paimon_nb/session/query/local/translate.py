@@ -5,35 +5,28 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.session.query.local.clauses import (
-    as_read,
     limit_number,
     named_windows,
-    parts_of_from,
-    renamed,
     result_column_position,
     select_list,
-    using_columns,
     values_columns,
 )
 from paimon_nb.session.query.local.expressions import Context, Expressions, has_aggregate, has_window
+from paimon_nb.session.query.local.from_clause import FromClause, Known
+from paimon_nb.session.query.local.generators import check_one_generator
 from paimon_nb.session.query.local.grouping import Groups, group_keys
 from paimon_nb.session.query.local.not_local import NotLocal
-from paimon_nb.session.query.local.scopes import Relation, Source, joined, names_in_both, side_by_side
 from paimon_nb.session.query.local.subqueries import SubqueryTranslator, correlation_of
-from paimon_nb.session.query.local.translation import NamedQuery, Output, Parts, Scan, Translation
+from paimon_nb.session.query.local.translation import NamedQuery, Output, Parts, Translation
 from paimon_nb.session.query.local.values import (
-    Origin,
     Value,
     cast_to_common_type,
-    embedded_engine_type,
-    is_floating,
     orderable,
-    quote_name,
     with_positive_zero,
 )
 from paimon_nb.session.query.local.where import check_positions_of_subqueries, where_sql
+from paimon_nb.session.query.local.written import WrittenParts
 from paimon_nb.syntax import tree as syntax
 from paimon_nb.syntax.lexer import tokens
 from paimon_nb.syntax.tree import without_brackets
@@ -41,26 +34,13 @@ from paimon_nb.syntax.tree import without_brackets
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from paimon_nb.format.types import DataField, DataType
+    from paimon_nb.format.types import DataType
     from paimon_nb.session.query.local.expressions import Resolve
-    from paimon_nb.session.query.local.scopes import Read
-    from paimon_nb.statements import Query, TableRef
+    from paimon_nb.session.query.local.scopes import Relation
+    from paimon_nb.session.query.local.views import View
+    from paimon_nb.statements import Query
 
-JOINS = {
-    ("", ""): "INNER", ("", "INNER"): "INNER", ("LEFT", ""): "LEFT", ("RIGHT", ""): "RIGHT", ("FULL", ""): "FULL", ("", "CROSS"): "INNER",
-    ("LEFT", "SEMI"): "SEMI", ("LEFT", "ANTI"): "ANTI", ("", "SEMI"): "SEMI", ("", "ANTI"): "ANTI",
-}  # fmt: skip
 _OUTER_JOINS = frozenset({"LEFT", "RIGHT", "FULL"})
-
-
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """A query that WITH names."""
-
-    name: str
-    """In the engine."""
-    query: Translation
-    columns: tuple[str, ...]
 
 
 class Translator:
@@ -69,17 +49,32 @@ class Translator:
     def __init__(self, parts: Parts, query: Query, text: str) -> None:
         self.parts, self.query, self.text = parts, query, text
         self.subqueries = SubqueryTranslator(parts, self.tree, self.materialized)
-        self.context = Context(self._words, parts.flink, self.subqueries, parts.parameters, parts.checks.texts)
-        self._known: dict[str, _Known] = {}
+        self.written = WrittenParts(query, text, flink=parts.flink)
+        self.context = Context(
+            self._words, parts.flink, self.subqueries, parts.parameters, parts.checks.texts, parts.zone, self.written
+        )
+        self.known: dict[str, Known] = {}
+        self.sources = FromClause(self)
+
+    def of_view(self, view: View) -> Translation:
+        """The query of a view."""
+        with view.names():
+            return Translator(self.parts, view.query, view.text).whole(view.tree)
 
     def _words(self, start: int, stop: int) -> list[str]:
         """The tokens of a part of the text, keywords in upper case."""
         return [t.upper or t.text for t in tokens(self.text[start:stop]) if t.kind != "hint"]
 
+    def whole(self, node: syntax.QueryTree, *, top: bool = False) -> Translation:
+        """The text's query. Raises NotLocal."""
+        found = self.tree(node, top=top)
+        self.written.check_all_covered()
+        return found
+
     def tree(self, node: syntax.QueryTree, *, outer: Resolve | None = None, top: bool = False) -> Translation:
         """A query. `top`: its rows are the result, so that groups without ORDER BY get one. Raises NotLocal."""
-        before = self._known
-        self._known = self._with_queries(node) if node.common else before
+        before = self.known
+        self.known = self._with_queries(node) if node.common else before
         try:
             match node:
                 case syntax.Select():
@@ -93,10 +88,10 @@ class Translator:
                 case syntax.Values():
                     return self._values(node)
         finally:
-            self._known = before
+            self.known = before
 
-    def _with_queries(self, node: syntax.QueryTree) -> dict[str, _Known]:
-        before = self._known
+    def _with_queries(self, node: syntax.QueryTree) -> dict[str, Known]:
+        before = self.known
         try:
             for common in node.common:
                 if common.recursive:
@@ -104,10 +99,10 @@ class Translator:
                 found = self.tree(common.query)
                 name = self.parts.new_name("c")
                 self.parts.queries.append(NamedQuery(name, found.sql))
-                self._known = {**self._known, common.name.lower(): _Known(name, found, common.columns)}
-            return dict(self._known)
+                self.known = {**self.known, common.name.lower(): Known(name, found, common.columns)}
+            return dict(self.known)
         finally:
-            self._known = before
+            self.known = before
 
     # -- set operations and VALUES
 
@@ -153,9 +148,9 @@ class Translator:
     def _values(self, node: syntax.Values) -> Translation:
         if node.tail.order or node.tail.limit is not None or node.tail.offset is not None or node.tail.has_other:
             raise NotLocal("VALUES with clauses is left to Spark")
-        return self._rows_of_values(node.rows)
+        return self.rows_of_values(node.rows)
 
-    def _rows_of_values(self, rows: Sequence[syntax.Node]) -> Translation:
+    def rows_of_values(self, rows: Sequence[syntax.Node]) -> Translation:
         columns = values_columns(self.context, rows)
         lines = [", ".join(f"{cast[i].sql} AS o{c}" for c, (cast, _) in enumerate(columns)) for i in range(len(rows))]
         outputs = tuple(Output(f"col{c + 1}", t) for c, (_, t) in enumerate(columns))
@@ -165,10 +160,11 @@ class Translator:
     # -- one SELECT
 
     def _select(self, node: syntax.Select, outer: Resolve | None, *, top: bool) -> Translation:
-        if node.lateral_views:
-            raise NotLocal("LATERAL VIEW is left to Spark")
         windows = named_windows(node)
-        relation = self._from(node)
+        relation = self.sources.relation_of(node)
+        for view in node.lateral_views:
+            assert isinstance(view, syntax.FunctionTable)
+            relation = self.sources.with_generated_rows(relation, view, is_outer=view.form == "OUTER VIEW")
         rows = Expressions(self.context, relation.resolve)
         where, correlation, where_values = self._where(node, relation, outer)
         keys = group_keys(node, rows, relation)
@@ -178,8 +174,16 @@ class Translator:
             node.group is not None or node.having is not None or any(map(has_aggregate, [*expressions, *orders]))
         )
         groups = keys.values if aggregated else None
+        generators = check_one_generator(node.items, is_grouped=aggregated or node.distinct)
+        made: dict[int, list[tuple[str | None, Value]]] = {}
+        for i, call in generators.items():
+            item = node.items[i]
+            alias = item.name if isinstance(item, syntax.Alias) else None
+            view = syntax.FunctionTable(call.span, (call,), None, True, (alias,) if alias else ())
+            before, relation = relation, self.sources.with_generated_rows(relation, view)
+            made[i] = [(name, read()) for name, read in relation.visible[len(before.visible) :]]
         scope = Expressions(self.context, relation.resolve, groups=groups, windows=windows, grouping=keys.grouping)
-        named = select_list(node.items, scope, relation)
+        named = select_list(node.items, scope, before if generators else relation, made)
         if node.distinct:
             named = [(name, with_positive_zero(value)) for name, value in named]
         above = _Above(named, scope, relation)
@@ -320,127 +324,6 @@ class Translator:
             raise NotLocal(f"ORDER BY of {named[position][1].type.bare()} is left to Spark")
         return f"{position + 1} {direction}"
 
-    # -- FROM
-
-    def _from(self, node: syntax.Select) -> Relation:
-        if node.source is None:
-            if node.where is not None or node.group is not None or node.having is not None:
-                raise NotLocal("a SELECT without FROM has other clauses")
-            return Relation("", (), ())
-        leaves_out_rows = bool(node.joins) or node.where is not None
-        return side_by_side(
-            [self._chain(source, joins, leaves_out_rows) for source, joins in parts_of_from(node.source, node.joins)]
-        )
-
-    def _chain(self, source: syntax.Node, joins: Sequence[syntax.Join], leaves_out_rows: bool) -> Relation:
-        found = self._relation(source, leaves_out_rows=leaves_out_rows)
-        for join in joins:
-            found = self._join(found, join)
-        return found
-
-    def _join(self, left: Relation, join: syntax.Join) -> Relation:
-        kind = JOINS.get((join.side, join.kind))
-        if kind is None:
-            raise NotLocal("this JOIN is left to Spark")
-        right = self._relation(join.source, leaves_out_rows=True)
-        using = tuple(names_in_both(left, right)) if join.natural else join.using
-        if not using and join.condition is None:
-            if kind != "INNER":
-                raise NotLocal("a JOIN has no condition")
-            return joined(left, right, f"{left.sql} CROSS JOIN {right.sql}", ())
-        both = Expressions(self.context, joined(left, right, "", ()).resolve)
-        merged: list[tuple[str, Read]] = []
-        if using:
-            if join.condition is not None or kind in ("SEMI", "ANTI"):
-                raise NotLocal("this USING is left to Spark")
-            condition, merged = using_columns(both, kind, left, right, using)
-        else:
-            assert join.condition is not None
-            condition = [both.condition(part) for part in syntax.conjuncts(join.condition)]
-        self._check_join_condition(condition)
-        self.parts.checks.add(condition, [])
-        text = " AND ".join(v.sql for v in condition)
-        sql = f"{left.sql} {kind} JOIN {right.sql} ON {text}"
-        return joined(left, right, sql, merged, only_left=kind in ("SEMI", "ANTI"), is_full=kind == "FULL")
-
-    def _check_join_condition(self, conditions: Sequence[Value]) -> None:
-        if any(v.raises for v in conditions):
-            raise NotLocal("a join condition computes, and Spark raises errors of rows that the join leaves out")
-        equal = False
-        for value in conditions:
-            for leaf in _comparisons(value):
-                if leaf.origin is not None and any(is_floating(o.type) for o in leaf.origin.operands):
-                    raise NotLocal("a join on floating-point numbers is left to Spark")
-            is_equality = value.origin is not None and value.origin.operator in ("=", "<=>")
-            equal = equal or (is_equality and not value.is_constant)
-        if not equal:
-            self.parts.has_unequal_join = True
-
-    def _relation(self, node: syntax.Node, *, leaves_out_rows: bool) -> Relation:
-        match node:
-            case syntax.Table():
-                if node.sampled:
-                    raise NotLocal("TABLESAMPLE is left to Spark")
-                if node.number is not None:
-                    return self._table(node, self.query.tables[node.number], leaves_out_rows=leaves_out_rows)
-                known = self._known.get(node.name.lower())
-                if known is not None:
-                    return self._derived(
-                        known.query,
-                        node.columns or known.columns,
-                        node.qualifier,
-                        known.name,
-                        leaves_out_rows=leaves_out_rows,
-                    )
-            case syntax.DerivedTable(lateral=False, sampled=False):
-                found = self.tree(node.query)
-                return self._derived(found, node.columns, node.alias or "", None, leaves_out_rows=leaves_out_rows)
-            case syntax.FunctionTable(form="VALUES"):
-                found = self._rows_of_values(node.parts)
-                return self._derived(found, node.columns, node.alias or "", None, leaves_out_rows=leaves_out_rows)
-            case syntax.NestedJoin():
-                nested = self._chain(node.source, node.joins, leaves_out_rows=True)
-                if any(j.kind == "," for j in node.joins):
-                    raise NotLocal("commas in brackets are left to Spark")
-                return replace(nested, sql=f"({nested.sql})")
-        raise NotLocal("a source in FROM is not a table")
-
-    def _table(self, node: syntax.Table, ref: TableRef, *, leaves_out_rows: bool) -> Relation:
-        view = self.parts.view_of(ref)
-        if view is not None:
-            with view.names():
-                found = Translator(self.parts, view.query, view.text).tree(view.tree)
-            return self._derived(
-                found, node.columns or view.columns, node.qualifier, None, leaves_out_rows=leaves_out_rows
-            )
-        scan = Scan(ref, self.parts.fields_of(ref), self.parts.new_name("t"))
-        self.parts.scans.append(scan)
-        names = renamed([f.name for f in scan.fields], node.columns)
-        reads = tuple((n, _scan_column_reader(scan, f)) for n, f in zip(names, scan.fields, strict=True))
-        return Relation.of(scan.name, Source(node.qualifier, reads))
-
-    def _derived(
-        self, found: Translation, columns: Sequence[str], alias: str, named: str | None, *, leaves_out_rows: bool
-    ) -> Relation:
-        """A query in FROM; `named`: the name that WITH has for it."""
-        names = renamed([o.name for o in found.outputs], columns)
-        name = self.parts.new_name("q")
-        if leaves_out_rows and found.raises:
-            named = self.materialized(found, named)
-        alternatives = list(zip(*found.branches, strict=True)) if found.branches else [()] * len(names)
-        values = [
-            Value(
-                f"{name}.o{i}",
-                o.type,
-                n,
-                origin=Origin("COLUMN", (), alternatives=alternatives[i], source=name),
-            )
-            for i, (n, o) in enumerate(zip(names, found.outputs, strict=True))
-        ]
-        source = Source(alias, tuple((n, as_read(v)) for n, v in zip(names, values, strict=True)))
-        text = f"{named} AS {name}" if named else f"({found.sql}) AS {name}"
-        return Relation.of(text, source, raises=found.raises)
-
     def materialized(self, found: Translation, named: str | None = None) -> str:
         """The name of a query all of whose rows are computed."""
         if named is None:
@@ -466,28 +349,6 @@ class _Above(Expressions):
             if position is not None:
                 return self._named[position][1]
         return super().value(e)
-
-
-def _comparisons(value: Value) -> list[Value]:
-    """The comparisons of a condition with AND, OR and NOT."""
-    if value.origin is None:
-        return []
-    if value.origin.operator in ("AND", "OR", "NOT"):
-        return [c for o in value.origin.operands for c in _comparisons(o)]
-    return [value] if value.origin.operator in ("=", "<=>") else []
-
-
-def _scan_column_reader(scan: Scan, f: DataField) -> Read:
-    """The value of a table's column; its first use makes it one of the scan's columns."""
-
-    def read_scan_column() -> Value:
-        t = embedded_engine_type(f.type)
-        if t is None:
-            raise NotLocal(f"column {f.name} is {f.type.bare()}")
-        scan.used[f.name] = t
-        return Value(f"{scan.name}.{quote_name(f.name)}", t, f.name)
-
-    return read_scan_column
 
 
 def _is_output(e: syntax.Node, value: Value, named: Sequence[tuple[str | None, Value]]) -> bool:

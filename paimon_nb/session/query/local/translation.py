@@ -76,6 +76,8 @@ class Parts:
     view_of: Callable[[TableRef], Any] = lambda _: None
     """The view that a reference names; None if it is not one."""
     flink: bool = False
+    zone: str | None = None
+    """The session's time zone; None: times with a zone are not known."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     scans: list[Scan] = field(default_factory=list)
     queries: list[NamedQuery] = field(default_factory=list)

@@ -7,22 +7,29 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.types import (
+    Array,
     Atomic,
     Binary,
+    Char,
+    DataField,
     DataType,
     Decimal,
     Geography,
     Geometry,
+    LocalZonedTimestamp,
+    Map,
+    Row,
     Timestamp,
     VarBinary,
     VarChar,
+    Vector,
     is_nano,
 )
 from paimon_nb.format.types.types import MAX_LENGTH
 from paimon_nb.session.query.local.not_local import NotLocal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 Build: TypeAlias = "Callable[[bool, list[Value]], Value]"
 """Computes a value from operands; the first argument: whether in Flink's dialect."""
@@ -31,6 +38,10 @@ BOOLEAN, INT, BIGINT, DOUBLE, FLOAT, DATE = (Atomic(n) for n in ("BOOLEAN", "INT
 NULL = Atomic("NULL")
 """The type of the literal NULL."""
 STRING, BYTES, TIMESTAMP = VarChar(MAX_LENGTH), VarBinary(MAX_LENGTH), Timestamp(6)
+INSTANT = LocalZonedTimestamp(6)
+"""A time with the session's time zone."""
+IN_ZONE, TO_INSTANT = "paimon_in_zone", "paimon_to_instant"
+"""Functions of the engine that `engine.py` adds: the local time of an instant in the session's time zone, and back."""
 MAX_PRECISION = 38
 _MIN_ADJUSTED_SCALE = 6
 EXACT_DIGITS = 15
@@ -69,11 +80,16 @@ class Value:
     """Whether it depends on a row of the query around a subquery."""
     origin: Origin | None = None
     """What it is computed from; None: literals and columns of tables."""
+    char: int | None = None
+    """The length of a CHAR column, which is compared with padded texts."""
 
     def cast(self, t: DataType) -> Value:
         """The value in a type that holds it without loss."""
         if self.type == t:
             return self
+        if t == INSTANT and self.type in (TIMESTAMP, DATE):
+            text = f"{TO_INSTANT}({self.cast(TIMESTAMP).sql})"
+            return replace(self, sql=text, type=t, literal=None, text=None)
         return replace(self, sql=f"CAST({self.sql} AS {engine_type(t)})", type=t, literal=None, text=None)
 
 
@@ -108,10 +124,56 @@ def embedded_engine_type(t: DataType) -> DataType | None:
     return None
 
 
+def displayed_type(t: DataType) -> DataType | None:
+    """As `embedded_engine_type`, with the types that a displayed query may have, too: instants, arrays, maps and rows."""
+    found = embedded_engine_type(t)
+    if found is not None:
+        return found
+    match t:
+        case LocalZonedTimestamp():
+            return None if is_nano(t) else INSTANT
+        case Char():
+            return STRING
+        case Vector():
+            return None
+        case Array():
+            element = _part_type(t.element)
+            return None if element is None else Array(element)
+        case Map():
+            key, value = _part_type(t.key), _part_type(t.value)
+            return None if key is None or value is None else Map(key, value)
+        case Row():
+            parts = [(f, _part_type(f.type)) for f in t.fields]
+            names = {f.name.lower() for f in t.fields}
+            if not parts or len(names) < len(parts) or any(part is None for _, part in parts):
+                return None
+            return row_type((f.name, part) for f, part in parts if part is not None)
+    return None
+
+
+def _part_type(t: DataType) -> DataType | None:
+    """The type of a part of a nested value; None: a CHAR there keeps its padding in some engines only."""
+    return None if isinstance(t, Char) else displayed_type(t)
+
+
+def row_type(fields: Iterable[tuple[str, DataType]]) -> Row:
+    """ROW with these fields."""
+    return Row(tuple(DataField(i, name, t) for i, (name, t) in enumerate(fields)))
+
+
 def engine_type(t: DataType) -> str:
     """The engine's name of a type."""
-    if isinstance(t, Decimal):
-        return f"DECIMAL({t.precision},{t.scale})"
+    match t:
+        case Decimal():
+            return f"DECIMAL({t.precision},{t.scale})"
+        case Array():
+            return f"{engine_type(t.element)}[]"
+        case Map():
+            return f"MAP({engine_type(t.key)}, {engine_type(t.value)})"
+        case Row():
+            return f"STRUCT({', '.join(f'{quote_name(f.name)} {engine_type(f.type)}' for f in t.fields)})"
+        case LocalZonedTimestamp():
+            return "TIMESTAMPTZ"
     return _ENGINE_NAMES.get(t.root, t.root)
 
 
@@ -160,6 +222,10 @@ def to_double(value: Value) -> Value:
     return value.cast(DOUBLE)
 
 
+_TIME_ORDER = (DATE, TIMESTAMP, INSTANT)
+"""Of two of these, the later one is the common type."""
+
+
 def common_type(a: Value, b: Value, *, as_literal: bool = False) -> DataType:
     """The type to which Spark (in ANSI mode) widens two values.
 
@@ -179,6 +245,8 @@ def common_type(a: Value, b: Value, *, as_literal: bool = False) -> DataType:
                 to_double(value)
             return DOUBLE
         return wider_decimal(as_decimal(a, as_literal=as_literal), as_decimal(b, as_literal=as_literal))
+    if s in _TIME_ORDER and t in _TIME_ORDER:
+        return max(s, t, key=_TIME_ORDER.index)
     raise NotLocal(f"{s.bare()} beside {t.bare()} is left to Spark")
 
 
@@ -188,6 +256,11 @@ def cast_to_common_type(values: list[Value]) -> tuple[list[Value], DataType]:
     for value in values[1:]:
         t = Value("", common_type(t, value))
     return [v.cast(t.type) for v in values], t.type
+
+
+def called(function: str, values: Sequence[Value]) -> str | None:
+    """Spark's name of a column that is a call; None: that of an argument is not known."""
+    return None if any(v.name is None for v in values) else f"{function}({', '.join(str(v.name) for v in values)})"
 
 
 def positive_zero(sql: str, t: DataType) -> str:
@@ -204,7 +277,7 @@ def with_positive_zero(value: Value) -> Value:
 
 def orderable(value: Value) -> bool:
     """Whether both engines order the values alike."""
-    return value.type in (STRING, BYTES, TIMESTAMP, DATE, BOOLEAN) or is_number(value.type)
+    return value.type in (STRING, BYTES, TIMESTAMP, INSTANT, DATE, BOOLEAN) or is_number(value.type)
 
 
 def quote_text(text: str) -> str:
