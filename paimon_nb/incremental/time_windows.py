@@ -188,9 +188,9 @@ def _replaced(node: syntax.Select, context: Context, call: syntax.Call, alias: s
         if isinstance(e, syntax.Alias):
             return replace(e, expression=column(e.expression))
         inner = without_brackets(e)
-        if isinstance(inner, syntax.Composite) and inner.kind == "field" and len(inner.parts) == 1:
-            part = context.words(inner.parts[0].span.stop, inner.span.stop)[-1].lower()
-            if _is_same(context, without_brackets(inner.parts[0]), call) and part in ("start", "end"):
+        if isinstance(inner, syntax.Field):
+            part = inner.name.lower()
+            if _is_same(context, without_brackets(inner.operand), call) and part in ("start", "end"):
                 return replace(_column(alias, part), span=inner.span)
         if isinstance(inner, syntax.Call) and inner.function in GROUP_WINDOWS:
             kind, _, part = inner.function.partition("_")

@@ -350,6 +350,7 @@ def test_most_displayed_selects_need_no_jvm(wb, capsys, tmp_path, monkeypatch):
         CREATE TABLE airports (faa STRING, code STRING, name STRING, country STRING, tz INT, place VECTOR<FLOAT, 3>);
         CREATE TEMPORARY VIEW zones AS SELECT tz, count(*) AS airports FROM airports WHERE name <> 'new' GROUP BY tz;
         CREATE TABLE documents (id INT, content STRING, embedding VECTOR<FLOAT, 3>);
+        CREATE TABLE items (id INT, amount INT, status STRING, embedding VECTOR<FLOAT, 3>);
         CREATE TABLE notes (line STRING) USING text;
         CREATE TABLE reports (id INT, doc VARIANT);
         CREATE TABLE weather (id INT, measured MAP<STRING NOT NULL, DOUBLE>);

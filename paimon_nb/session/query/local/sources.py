@@ -18,7 +18,8 @@ from paimon_nb.session.query.local.not_local import NotLocal
 from paimon_nb.session.query.local.values import engine_type, is_floating, quote_name, quote_text
 from paimon_nb.session.query.local_select import means_frame
 from paimon_nb.session.query.run_query import global_system_table, known_to_spark, time_travel_options
-from paimon_nb.session.query.table_functions import is_search, table_and_options
+from paimon_nb.session.query.searches import is_search
+from paimon_nb.session.query.table_functions import table_and_options
 from paimon_nb.session.query.untrusted_text import must_be_checked
 from paimon_nb.statements import VersionAsOf
 from paimon_nb.table.read.split.decoded_size import bytes_per_row
