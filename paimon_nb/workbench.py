@@ -11,6 +11,7 @@ from paimon_nb.base.named_servers import name_servers
 from paimon_nb.base.redact import remember_secrets
 from paimon_nb.catalog import open_catalog
 from paimon_nb.catalog.schema_steps import change_schema
+from paimon_nb.catalog.state_tables import drop_with_state, rename_with_state, visible_tables
 from paimon_nb.options.spelling import check_catalog_names
 from paimon_nb.plugins import load_plugins
 from paimon_nb.session import Result, Session
@@ -258,7 +259,7 @@ class Workbench:
         return self.session.catalog.databases()
 
     def tables(self, database: str | None = None) -> list[str]:
-        """Names of the tables of a database, in order.
+        """Names of the tables of a database, in order; without the state tables of incremental tables.
 
         Args:
             database: `[catalog.]database`; None: the current one.
@@ -270,7 +271,7 @@ class Workbench:
             DatabaseNotFound: the hint suggests the closest name.
         """
         catalog, name = self.session.find_database(() if database is None else split_name(database))
-        return catalog.tables(name)
+        return visible_tables(catalog, name)
 
     def create_database(self, name: str, *, if_not_exists: bool = False) -> bool:
         """Create an empty database. Returns whether it was created now.
@@ -384,7 +385,7 @@ class Workbench:
             TableNotFound: the hint suggests the closest name.
         """
         found = self.session.find(split_name(name))
-        return found.catalog.drop_table(found.name, if_exists=if_exists, purge=purge)
+        return drop_with_state(found.catalog, found.name, if_exists=if_exists, purge=purge)
 
     def rename_table(self, name: str, new_name: str) -> None:
         """Rename a table, or move it to another database of its catalog.
@@ -399,7 +400,7 @@ class Workbench:
         """
         source, target = self.session.find(split_name(name)), split_name(new_name)
         database = target[0] if len(target) > 1 else source.name.database
-        source.catalog.rename_table(source.name, self.session.find((database, target[-1])).name)
+        rename_with_state(source.catalog, source.name, self.session.find((database, target[-1])).name)
 
     def close(self) -> None:
         """Stop streams, and Spark if this workbench started it."""

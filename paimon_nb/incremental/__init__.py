@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from paimon_nb.incremental.plan import IncrementalPlan, analyse
     from paimon_nb.incremental.positions import PROPERTY
     from paimon_nb.incremental.refreshing import RefreshResult, refresh
-    from paimon_nb.incremental.state import drop_state_tables, state_tables_of
 else:
     __getattr__ = lazy_getattr(
         __name__,
@@ -18,7 +17,6 @@ else:
             "plan": "IncrementalPlan analyse",
             "positions": "PROPERTY",
             "refreshing": "RefreshResult refresh",
-            "state": "drop_state_tables state_tables_of",
         },
     )
 
@@ -28,7 +26,5 @@ __all__ = [
     "OperatorPlan",
     "RefreshResult",
     "analyse",
-    "drop_state_tables",
     "refresh",
-    "state_tables_of",
 ]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import CommitConflict, PaimonError, QueryChanged, TargetChanged
 from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.catalog.state_tables import drop_state_tables
 from paimon_nb.incremental.deltas import change_between
 from paimon_nb.incremental.engine import Engine
 from paimon_nb.incremental.evaluate import result_change
@@ -19,7 +20,7 @@ from paimon_nb.incremental.evaluation import Evaluation
 from paimon_nb.incremental.operators import WEIGHT
 from paimon_nb.incremental.positions import PROPERTY, InputPosition, LastRefresh, Positions, last_refresh
 from paimon_nb.incremental.shapes import all_shapes
-from paimon_nb.incremental.state import USER_PREFIX, StateLost, StateTables, drop_state_tables
+from paimon_nb.incremental.state import USER_PREFIX, StateLost, StateTables
 from paimon_nb.incremental.target import Change, change_of_result, check_target, difference, write_change
 from paimon_nb.session.query.local.not_local import NotLocal
 from paimon_nb.table.tables.table import Table

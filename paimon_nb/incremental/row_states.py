@@ -96,11 +96,7 @@ class RowState(Rows):
                     keys |= dict.fromkeys(
                         k for (k,) in self._engine.values(f"SELECT DISTINCT {KEY_TEXT} FROM {change.name}")
                     )
-        found = self._relation(self.state.find(list(keys)))
-        if len(keys) <= 4_000:  # else the whole state was read
-            return found
-        changed_keys = " UNION ".join(f"SELECT {KEY_TEXT} FROM {c.name}" for c in changes)
-        return self._engine.table(f"SELECT * FROM {found.name} WHERE {KEY_TEXT} IN ({changed_keys})")
+        return self._relation(self.state.find(list(keys)))
 
     def write(self, change: Relation, before: Relation | None = None) -> None:
         """Store a consolidated change.

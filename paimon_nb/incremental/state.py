@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import PaimonError
-from paimon_nb.base.identifier import Identifier
 from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.catalog.state_tables import STATE_COMMENT, drop_state_tables, state_name, suffix_of
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.types import DataField
 from paimon_nb.session.query.local.values import BIGINT, STRING
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from paimon_nb.base.identifier import Identifier
     from paimon_nb.catalog import Catalog
     from paimon_nb.format.snapshot import Snapshot
     from paimon_nb.incremental.operators import Column
@@ -34,8 +35,10 @@ if TYPE_CHECKING:
 _NOT_A_NAME = re.compile(r"[^0-9A-Za-z]+")
 """An expression without an alias is called as it is written: `(g + 1)`."""
 KEY, ROW, COUNT = "_key", "_row", "_count"
-_COMMENT = "incremental state of "
 _EXACT_KEYS = 16
+"""So many keys are looked up one by one, which reads a few pages each."""
+_SMALL = 20_000
+"""A state of so few rows is read whole for more than one key."""
 _MAX_KEYS = 4_000
 """More keys than this are found by reading the whole state."""
 _ROWS_OF_BUCKET = 1_000_000
@@ -90,7 +93,7 @@ class StateShape:
             len(fields) - 1,
             primary_keys=keys,
             options=options,
-            comment=f"{_COMMENT}{target}",
+            comment=f"{STATE_COMMENT}{target}",
             time_ms=clock.now_ms(),
         )
 
@@ -112,20 +115,31 @@ class State:
         """The rows of some keys, with the columns of the table."""
         if not keys or self.at is None:
             return self._empty()
-        if len(keys) <= _EXACT_KEYS:
+        if len(keys) == 1 or (len(keys) <= _EXACT_KEYS and not self._is_small):
             return self._read([Compare(KEY, "=", k) for k in keys])
-        return self._read([In(KEY, tuple(keys)) if len(keys) <= _MAX_KEYS else None])
+        if len(keys) <= _MAX_KEYS and not self._is_small:
+            return self._read([In(KEY, tuple(keys))])
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        rows = self._read([None])
+        return rows.filter(pc.is_in(rows.column(KEY), pa.array(keys, rows.schema.field(KEY).type)))
 
     def find_rows(self, pairs: Sequence[tuple[str, str]]) -> pa.Table:
         """The rows of some pairs of key and row text; rows of other pairs may be among them."""
         if not pairs or self.at is None:
             return self._empty()
-        if len(pairs) <= _EXACT_KEYS:
+        if len(pairs) == 1 or (len(pairs) <= _EXACT_KEYS and not self._is_small):
             return self._read([And((Compare(KEY, "=", k), Compare(ROW, "=", r))) for k, r in pairs])
-        if len(pairs) > _MAX_KEYS:
-            return self._read([None])
+        if len(pairs) > _MAX_KEYS or self._is_small:
+            return self.find(list(dict.fromkeys(k for k, _ in pairs)))
         keys, rows = (tuple(dict.fromkeys(p[i] for p in pairs)) for i in (0, 1))
         return self._read([And((In(KEY, keys), In(ROW, rows)))])
+
+    @property
+    def _is_small(self) -> bool:
+        """Whether reading all of it costs less than several lookups."""
+        return self.at is not None and (self.at.total_record_count or 0) <= _SMALL
 
     def _read(self, conditions: Sequence[Predicate | None]) -> pa.Table:
         import pyarrow as pa
@@ -163,9 +177,9 @@ class StateTables:
 
     def open(self, named: Sequence[dict[str, Any]]) -> None:
         """Open the tables at the snapshots that the target names. Raises StateLost."""
-        by_name = {n["table"]: n for n in named}
+        by_suffix = {suffix_of(n["table"]): n for n in named}  # the target may have been renamed since
         for state in self.states:
-            entry = by_name.get(state.name.table)
+            entry = by_suffix.get(state.shape.suffix)
             if entry is None:
                 raise StateLost(f"the last refresh does not name {state.name}")
             try:
@@ -230,39 +244,6 @@ class StateTables:
 
 USER_PREFIX = "incremental-"
 """Commit users of refreshes."""
-
-
-def state_name(target: Identifier, suffix: str) -> Identifier:
-    """The name of a state table. Not `target$...`: that names system tables, which no catalog can hold."""
-    return Identifier(target.database, f"{target.table}__state_{suffix}")
-
-
-def state_tables_of(catalog: Catalog, target: Identifier) -> list[Identifier]:
-    """The state tables of a target that exist."""
-    start = f"{target.table}__state_"
-    found = []
-    for name in catalog.tables(target.database):
-        if name.startswith(start):
-            identifier = Identifier(target.database, name)
-            if (catalog.table(identifier, {}).schema.comment or "") == f"{_COMMENT}{target}":
-                found.append(identifier)
-    return found
-
-
-def drop_state_tables(catalog: Catalog, target: Identifier) -> list[Identifier]:
-    """Drop all state tables of a target, with their files.
-
-    Args:
-        catalog: of the target.
-        target: its name.
-
-    Returns:
-        The names of the dropped tables.
-    """
-    found = state_tables_of(catalog, target)
-    for name in found:
-        catalog.drop_table(name, if_exists=True, purge=True)
-    return found
 
 
 def _check_shape(state: State) -> None:

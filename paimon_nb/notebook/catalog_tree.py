@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from paimon_nb.base.errors import PaimonError, UnknownName
 from paimon_nb.base.identifier import MAIN_BRANCH, Identifier, quote
 from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.catalog.state_tables import visible_tables
 from paimon_nb.notebook.errors import error_sentence
 from paimon_nb.notebook.overview import ago_text, table_kind_labels
 from paimon_nb.notebook.svg import count
@@ -160,7 +161,7 @@ def _tables_and_views_of_database(session: Session, path: tuple[str, ...]) -> _L
             insert=_dotted(parts), command=_command(parts),
         )  # fmt: skip
 
-    names = [("table", name) for name in catalog.tables(database)]
+    names = [("table", name) for name in visible_tables(catalog, database)]
     names += [("view", name) for name in catalog.views(database)]
     return sorted(names, key=lambda n: n[1]), table_node, "no tables yet"
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.catalog.state_tables import visible_tables
 from paimon_nb.notebook.overview import ago_text, table_kind_labels
 from paimon_nb.notebook.svg import count
 
@@ -84,7 +85,7 @@ def _relative_path(warehouse: str) -> str:
 def home_of(wb: Workbench) -> Home:
     """The card of a workbench now."""
     session, now = wb.session, int(time.time() * 1000)
-    names = sorted(session.catalog.tables(session.current_database))
+    names = sorted(visible_tables(session.catalog, session.current_database))
     tables: list[HomeTable] = []
     commits: list[HomeCommit] = []
     for name in names[:MAX_TABLES]:

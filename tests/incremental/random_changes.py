@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     import paimon_nb
 
 TABLES = """
-    CREATE TABLE o (id INT, g STRING, k INT, x BIGINT, p DECIMAL(10, 2), d DOUBLE, day DATE, PRIMARY KEY (id) NOT ENFORCED)
-        WITH ('bucket' = '2');
+    CREATE TABLE o (id INT, g STRING, k INT, x BIGINT, p DECIMAL(10, 2), d DOUBLE, day DATE, ts TIMESTAMP(3),
+        PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '2');
     CREATE TABLE c (cid INT, g STRING, k INT, name STRING, PRIMARY KEY (cid) NOT ENFORCED) WITH ('bucket' = '1');
-    CREATE TABLE e (g STRING, k INT, v BIGINT);
+    CREATE TABLE e (g STRING, k INT, v BIGINT, ts TIMESTAMP(3));
     CREATE TABLE p (day DATE, id INT, g STRING, k INT, d DOUBLE, PRIMARY KEY (day, id) NOT ENFORCED) PARTITIONED BY (day) WITH ('bucket' = '-1');
 """
 COLUMNS = {
-    "o": {"id": "int", "g": "text", "k": "int", "x": "int", "p": "decimal", "d": "double", "day": "date"},
+    "o": {"id": "int", "g": "text", "k": "int", "x": "int", "p": "decimal", "d": "double", "day": "date", "ts": "time"},
     "c": {"cid": "int", "g": "text", "k": "int", "name": "text"},
-    "e": {"g": "text", "k": "int", "v": "int"},
+    "e": {"g": "text", "k": "int", "v": "int", "ts": "time"},
     "p": {"day": "date", "id": "int", "g": "text", "k": "int", "d": "double"},
 }
 
@@ -49,6 +49,8 @@ class Changes:
                 return r.choice([0.0, -0.0, 1.5, -2.25, 1024.0, r.randint(-64, 64) / 8, math.nan])
             case "date":
                 return dt.date(2024, r.randint(1, 3), r.randint(10, 13))
+            case "time":
+                return dt.datetime(2024, 1, r.randint(1, 2), r.randint(0, 3), r.choice([0, 0, 5, 30, 59]))
         raise ValueError(kind)
 
     def _cell(self, table: str, kind: str) -> Any:
@@ -95,7 +97,13 @@ class Changes:
 def _arrow_type(table: str, name: str, kind: str) -> pa.DataType:
     if kind == "int":
         return pa.int64() if (table, name) in (("o", "x"), ("e", "v")) else pa.int32()
-    return {"text": pa.string(), "decimal": pa.decimal128(10, 2), "double": pa.float64(), "date": pa.date32()}[kind]
+    return {
+        "text": pa.string(),
+        "decimal": pa.decimal128(10, 2),
+        "double": pa.float64(),
+        "date": pa.date32(),
+        "time": pa.timestamp("ms"),
+    }[kind]
 
 
 class Questions:
@@ -140,8 +148,24 @@ class Questions:
             columns: dict[str, str] = {}
             text = self.select(depth - 1, columns)
             return f"({text}) AS {alias}", alias, columns
+        if self._chance(0.12):
+            return self._windows(alias)
         table = self.random.choice(["o", "o", "c", "e", "p"])
         return f"{table} AS {alias}", alias, COLUMNS[table]
+
+    def _windows(self, alias: str) -> tuple[str, str, dict[str, str]]:
+        """A table with its windows of time."""
+        table = self.random.choice(["o", "e"])
+        by = self.random.choice(["", " PARTITION BY g", " PARTITION BY g, k"])
+        text = self.random.choice(
+            [
+                f"TUMBLE(TABLE {table}, DESCRIPTOR(ts), INTERVAL '1' HOUR)",
+                f"HOP(TABLE {table}, DESCRIPTOR(ts), INTERVAL '1' HOUR, INTERVAL '3' HOURS)",
+                f"CUMULATE(TABLE {table}, DESCRIPTOR(ts), INTERVAL '6' HOURS, INTERVAL '1' DAY)",
+                f"SESSION(TABLE {table}{by}, DESCRIPTOR(ts), INTERVAL '1' HOUR)",
+            ]
+        )
+        return f"TABLE({text}) AS {alias}", alias, COLUMNS[table] | {"window_start": "time", "window_end": "time"}
 
     def select(self, depth: int, out: dict[str, str] | None = None) -> str:
         """A SELECT. `out`: gets its columns with their kinds."""
@@ -158,7 +182,7 @@ class Questions:
         for at, (name, of) in enumerate(chosen):
             items.append(f"{self.expression(name, of)} AS r{at}")
             out[f"r{at}"] = of
-        distinct = "DISTINCT " if self._chance(0.25) else ""
+        distinct = "DISTINCT " if self._chance(0.25) and "list" not in out.values() else ""
         limit = ""
         if not distinct and self._chance(0.08):
             limit = f" ORDER BY {', '.join(f'r{i}' for i in range(len(items)))} LIMIT {self.random.randint(1, 5)}"
@@ -198,6 +222,7 @@ class Questions:
         return text, known
 
     def _grouped(self, text: str, where: str, columns: dict[str, str], out: dict[str, str]) -> str:
+        columns = {n: k for n, k in columns.items() if k != "list"} or columns
         keys = self._chosen(columns, 1, 2)[: self.random.choice([0, 1, 1, 2])]
         items, names = [], []
         for at, (name, kind) in enumerate(dict(keys).items()):
@@ -210,11 +235,19 @@ class Questions:
             aggregates.append(call)
             out[f"r{len(items)}"] = kind
             items.append(f"{call} AS r{len(items)}")
-        group = f" GROUP BY {', '.join(names)}" if names else ""
+        group = f" GROUP BY {self._sets(names)}" if names else ""
         having = ""
         if self._chance(0.25):
             having = f" HAVING {self.random.choice(['count(*) > 1', 'count(*) < 3', f'{aggregates[0]} IS NOT NULL'])}"
         return f"SELECT {', '.join(items)} FROM {text}{where}{group}{having}"
+
+    def _sets(self, names: list[str]) -> str:
+        """The keys of a GROUP BY, sometimes several sets of them."""
+        plain = ", ".join(names)
+        if self._chance(0.85):
+            return plain
+        sets = f"GROUPING SETS (({plain}), ({names[0]}), ({names[-1]}), ())"
+        return self.random.choice([f"ROLLUP ({plain})", f"CUBE ({plain})", sets])
 
     def aggregate(self, columns: dict[str, str]) -> tuple[str, str]:
         """A call, and the kind of its result."""
@@ -229,7 +262,15 @@ class Questions:
             return f"count({name}){condition}", "int"
         if choice < 0.42:
             return f"count(DISTINCT {name}){condition}", "int"
-        if choice < 0.65 or kind in ("text", "date", "other"):
+        if choice < 0.46 and kind in ("text", "int"):
+            distinct = self.random.choice(["", "DISTINCT "]) if kind == "text" else ""
+            return f"listagg({distinct}{name}, '-') WITHIN GROUP (ORDER BY {name}){condition}", "text"
+        if choice < 0.5 and kind in ("text", "int", "date", "time"):
+            function = self.random.choice(["array_agg", "collect_list", "collect_set"])
+            return f"{function}({name} ORDER BY {name}){condition}", "list"
+        if kind == "list":
+            return f"count({name}){condition}", "int"
+        if choice < 0.65 or kind in ("text", "date", "time", "other"):
             return f"{self.random.choice(['min', 'max'])}({name}){condition}", kind
         function = self.random.choice(["sum", "avg", "sum"])
         result = {"int": "int" if function == "sum" else "double", "decimal": "decimal", "double": "double"}[kind]
@@ -297,6 +338,8 @@ class Questions:
                 return f"{name} > 0e0"
             case "date":
                 return f"{name} >= DATE '2024-02-01'"
+            case "time":
+                return f"CAST({name} AS DATE) = DATE '2024-01-01'"
         return f"{name} IS NOT NULL"
 
     def expression(self, name: str, kind: str) -> str:

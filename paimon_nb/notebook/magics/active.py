@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from paimon_nb.catalog.state_tables import visible_tables
 from paimon_nb.notebook.errors import last
 from paimon_nb.notebook.query_history import QueryHistory
 from paimon_nb.notebook.undo import PythonCells, history
@@ -61,6 +62,6 @@ def workbench() -> Workbench:
 
 def _opened_without_connect(wb: Workbench) -> str:
     """Which warehouse a notebook without `%paimon connect` works in: after a restart it may not be that of a minute ago."""
-    tables = sum(len(wb.session.catalog.tables(d)) for d in wb.session.catalog.databases())
+    tables = sum(len(visible_tables(wb.session.catalog, d)) for d in wb.session.catalog.databases())
     found = f"{tables} table{'s' * (tables != 1)}" if tables else "without tables"
     return f"no %paimon connect in this kernel: opened {wb.session.catalog.warehouse} ({found}); %paimon connect PATH opens another warehouse"

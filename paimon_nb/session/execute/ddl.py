@@ -23,6 +23,7 @@ from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog import open_catalog
 from paimon_nb.catalog.alter import is_schema_change
 from paimon_nb.catalog.api import StoredView
+from paimon_nb.catalog.state_tables import drop_with_state, rename_with_state
 from paimon_nb.format.data import PLAIN_FORMATS
 from paimon_nb.format.schema import FORMAT_TABLE
 from paimon_nb.options import validate_table_options
@@ -371,7 +372,7 @@ def drop_table(context: StatementContext, statement: DropTable) -> Result:
         )
     found = session.find(statement.name)
     _refuse_materialized(found, "DROP TABLE", f"DROP MATERIALIZED TABLE {found.name}")
-    if not found.catalog.drop_table(found.name, if_exists=statement.if_exists, purge=statement.purge):
+    if not drop_with_state(found.catalog, found.name, if_exists=statement.if_exists, purge=statement.purge):
         return message_result(f"no table {found.name}")
     if not found.catalog.keeps_dropped_tables:
         return message_result(f"table {found.name} dropped")
@@ -460,7 +461,7 @@ def alter_table(context: StatementContext, statement: AlterTable) -> Result:
             case RenameTable(new_name):
                 prefix = statement.name[:-1] if len(new_name) == 1 else ()
                 target = session.find((*prefix, *new_name))
-                found.catalog.rename_table(found.name, target.name)
+                rename_with_state(found.catalog, found.name, target.name)
                 effects.append(f"renamed to {target.name}")
             case CreateTag(name, snapshot, retain, if_not_exists, or_replace, only_replace):
                 if or_replace or only_replace:

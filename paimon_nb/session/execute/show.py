@@ -17,6 +17,7 @@ from paimon_nb.base.redact import MASK, redact_options, redact_text
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.base.sql_quoting import text_literal
 from paimon_nb.catalog.api import SYSTEM_DATABASE
+from paimon_nb.catalog.state_tables import visible_tables
 from paimon_nb.format.row import partition_names
 from paimon_nb.format.schema import has_nullable_keys
 from paimon_nb.options import table as opt
@@ -36,6 +37,7 @@ from paimon_nb.table.tables.system.global_tables import LISTED
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from paimon_nb.catalog import Catalog
     from paimon_nb.catalog.api import StoredView
     from paimon_nb.format.schema import TableSchema
     from paimon_nb.format.types import DataField
@@ -83,7 +85,7 @@ def _show_tables(context: StatementContext, statement: Show) -> Result:
 
     session = context.session
     catalog, database = session.find_database(statement.name)
-    stored = _matching_names(LISTED if database == SYSTEM_DATABASE else catalog.tables(database), statement)
+    stored = _matching_names(_listed_tables(catalog, database, statement), statement)
     if session.flink_semantics and database != SYSTEM_DATABASE:  # Flink lists views, too
         stored += _matching_names(catalog.views(database), statement)
     temporary = [] if statement.name else _matching_names(sorted({*session.temporary, *session.views}), statement)
@@ -95,6 +97,14 @@ def _show_tables(context: StatementContext, statement: Show) -> Result:
         },
         {"isTemporary": pa.bool_()},
     )
+
+
+def _listed_tables(catalog: Catalog, database: str, statement: Show) -> Iterable[str]:
+    """The tables of a database. State tables of incremental tables are listed if the LIKE pattern has the word `state`."""
+    if database == SYSTEM_DATABASE:
+        return LISTED
+    names_state = statement.like is not None and not statement.negated and "state" in statement.like.lower()
+    return catalog.tables(database) if names_state else visible_tables(catalog, database)
 
 
 def _show_views(context: StatementContext, statement: Show) -> Result:
@@ -226,7 +236,7 @@ def _show_table_extended(context: StatementContext, statement: Show) -> Result:
 
     session = context.session
     catalog, database = session.find_database(statement.name)
-    names = _matching_names(catalog.tables(database), statement)
+    names = _matching_names(_listed_tables(catalog, database, statement), statement)
     text = []
     for name in names:
         table = session.stored((catalog.name, database, name))
@@ -354,7 +364,7 @@ def describe(context: StatementContext, statement: Describe) -> Result:
         return rows_result({"info_name": list(info), "info_value": list(info.values())})
     if statement.what in ("database", "schema", "namespace"):
         catalog, database = session.find_database(statement.name)
-        count = len(catalog.tables(database))
+        count = len(visible_tables(catalog, database))
         more = redact_options(catalog.database_properties(database))
         if session.answers_like_spark:
             return spark_show.describe_database(catalog.name, database, more, extended=statement.extended)

@@ -16,8 +16,9 @@ from paimon_nb.base.errors import (
 )
 from paimon_nb.base.identifier import quote
 from paimon_nb.base.registry import did_you_mean
+from paimon_nb.catalog.state_tables import drop_state_tables
 from paimon_nb.format.types import parse_type
-from paimon_nb.incremental import analyse, drop_state_tables
+from paimon_nb.incremental import analyse
 from paimon_nb.options import table as opt
 from paimon_nb.options import validate_table_options
 from paimon_nb.options.materialized import DEFINITION_PREFIXES

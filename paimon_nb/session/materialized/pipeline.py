@@ -9,7 +9,7 @@ from paimon_nb.base.errors import PaimonError
 from paimon_nb.base.identifier import quote
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.redact import redact_text
-from paimon_nb.incremental import state_tables_of
+from paimon_nb.catalog.state_tables import state_tables_of
 from paimon_nb.incremental.positions import last_refresh
 from paimon_nb.session.materialized.column_lineage import LineageReader
 from paimon_nb.session.materialized.prepared_query import prepare

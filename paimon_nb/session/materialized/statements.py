@@ -13,7 +13,7 @@ from paimon_nb.base.identifier import quote
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.redact import redact_options
 from paimon_nb.base.sql_quoting import text_literal
-from paimon_nb.incremental import drop_state_tables
+from paimon_nb.catalog.state_tables import drop_with_state, rename_with_state
 from paimon_nb.options import table as opt
 from paimon_nb.options import validate_table_options
 from paimon_nb.options.materialized import DEFINITION_PREFIXES
@@ -167,8 +167,7 @@ def _rename(altering: _Altering, change: Change) -> Result:
     session = altering.context.session
     own = (altering.target.catalog.name, altering.target.name.database)
     new = session.find((*own[: 3 - len(change.new_name)], *change.new_name))
-    drop_state_tables(altering.target.catalog, altering.target.name)  # their names begin with that of the table
-    altering.target.catalog.rename_table(altering.target.name, new.name)
+    rename_with_state(altering.target.catalog, altering.target.name, new.name)
     keep_fresh(session, new)
     return message_result(f"materialized table {altering.target.name} renamed to {new.name}")
 
@@ -205,8 +204,7 @@ def drop(context: StatementContext, statement: DropMaterializedTable) -> Result:
         raise UnsupportedOperation(
             f"{target.name} is a table, not a materialized table", hint=f"DROP TABLE {target.name}"
         )
-    target.catalog.drop_table(target.name)
-    drop_state_tables(target.catalog, target.name)
+    drop_with_state(target.catalog, target.name)
     in_trash = target.catalog.keeps_dropped_tables
     notes = [f"in the trash; UNDROP TABLE {target.name} restores it"] if in_trash else []
     return message_result(f"materialized table {target.name} dropped", notes=notes)

@@ -12,6 +12,7 @@ from paimon_nb.base.errors import CatalogNotFound, DatabaseNotFound, NameError_,
 from paimon_nb.base.identifier import quote, split_name
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.base.sql_quoting import text_literal
+from paimon_nb.catalog.state_tables import visible_tables
 from paimon_nb.spark.runtime.jvm_bridge import has_bridge
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ class SparkCatalogApi(Catalog):
         catalog, database = self._database(dbName) if dbName else self._session.find_database(())
         stored = [
             Table(name, catalog.name, [database], self._session.table((catalog.name, database, name)).schema.comment, "MANAGED", False)
-            for name in catalog.tables(database)
+            for name in visible_tables(catalog, database)
             if _matches_pattern(name, pattern)
         ]  # fmt: skip
         temporary = sorted({*self._session.temporary, *self._session.views})
