@@ -16,6 +16,7 @@ from paimon_nb.options import table as opt
 from paimon_nb.table.read.key_index import (
     COLUMNS_OF_FAMILY,
     FULL_TEXT,
+    METRICS,
     MULTIVALUE,
     SORTED_FAMILIES,
     VECTOR,
@@ -24,7 +25,6 @@ from paimon_nb.table.read.key_index import (
     vector_metric,
 )
 from paimon_nb.table.read.store import POSTPONE_BUCKET
-from paimon_nb.table.read.vector_search import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -5,10 +5,13 @@ It finds names in FROM, JOIN and comma lists at any depth, with time travel, hin
 
 from __future__ import annotations
 
-from dataclasses import field
+import re
+from dataclasses import field, replace
+from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from paimon_nb.base.errors import SqlError
 from paimon_nb.base.identifier import quote
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.sql.constants import parse_constant
@@ -23,12 +26,12 @@ from paimon_nb.sql.flink.casts import (
 from paimon_nb.sql.flink.function_edits import SqlText
 from paimon_nb.sql.flink.functions import FLINK_SEMANTICS, FUNCTION_EDITS
 from paimon_nb.sql.flink.operators import operator_edits
-from paimon_nb.statements import Span, TableFunction, TableRef, TimestampAsOf, VersionAsOf
+from paimon_nb.statements import OuterVector, Span, TableFunction, TableRef, TimestampAsOf, VersionAsOf
 from paimon_nb.syntax.lexer import Cursor
 from paimon_nb.syntax.operands import Operands
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from paimon_nb.syntax.lexer import Token
 
@@ -153,14 +156,22 @@ class _ReferenceFinder:
         self.c, self.found = cursor, found
         self.first = cursor.at
         self.nanoseconds = has_nanosecond_literals(cursor.tokens)
+        self.from_start: int | None = None
+        """Where the list of tables begins that is being read."""
+        self.left: str | None = None
+        """The tables to the left of the LATERAL that is being read."""
+        self.definitions: tuple[str, ...] = ()
+        """Common table expressions in scope, as they are written."""
         self.operands = Operands(cursor.tokens)
 
     def query(self, ctes: frozenset[str], depth: int) -> None:
         """A query up to its closing bracket or the end. CTE names are visible after their definition."""
         if depth > MAX_DEPTH:
             self.c.fail("the query is nested too deeply", hint="split it into views")
+        outer = self.definitions
         if self.c.take("WITH"):
             recursive = self.c.take("RECURSIVE")
+            begin = self.c.start
             while self.c.peek().is_name:
                 name = self.c.name("name of the common table expression")
                 if self.c.sees("("):
@@ -173,10 +184,18 @@ class _ReferenceFinder:
                 ctes = ctes | {name.lower()}
                 if not self.c.take(","):
                     break
+            self.definitions = (*outer, self.c.text[begin : self.c.stop])
         self.visit_tokens(ctes, depth, in_from=False)
+        self.definitions = outer
 
     def visit_tokens(self, ctes: frozenset[str], depth: int, *, in_from: bool, function: str = "") -> None:
         """Everything at this bracket level. `in_from`: a table may come next."""
+        c = self.c
+        outer_from, self.from_start = self.from_start, c.start if in_from else None
+        self._visit_level(ctes, depth, in_from=in_from, function=function)
+        self.from_start = outer_from
+
+    def _visit_level(self, ctes: frozenset[str], depth: int, *, in_from: bool, function: str) -> None:
         c = self.c
         want_table, listing = in_from, in_from
         while not c.done and not c.sees(")"):
@@ -189,6 +208,7 @@ class _ReferenceFinder:
             if (upper == "FROM" and not self._is_not_a_clause(function)) or upper == "JOIN":
                 c.at += 1
                 want_table = listing = True
+                self.from_start = c.start if upper == "FROM" or self.from_start is None else self.from_start
             elif upper == "LATERAL" and c.peek(1).upper == "VIEW":
                 c.at += 2
                 listing = False
@@ -365,8 +385,17 @@ class _ReferenceFinder:
     def _visit_table_factor(self, ctes: frozenset[str], depth: int) -> bool:
         """Consume a table factor if one starts here. Returns whether it did."""
         c = self.c
-        first = c.at
-        c.take("LATERAL")
+        first, outer = c.at, self.left
+        if c.take("LATERAL") and self.from_start is not None:
+            left = c.text[self.from_start : c.tokens[first].start].rstrip().removesuffix(",")
+            self.left = re.sub(r"(?i)(\b(cross|inner|left|outer|join)\s*)+$", "", left).strip()
+        try:
+            return self._visit_factor(ctes, depth, first)
+        finally:
+            self.left = outer
+
+    def _visit_factor(self, ctes: frozenset[str], depth: int, first: int) -> bool:
+        c = self.c
         if c.sees("("):
             self._from_bracket(ctes, depth)
             self._parse_alias()
@@ -533,12 +562,21 @@ class _ReferenceFinder:
             self._add_data_files(paths, start, options)
             return
         if last in TABLE_FUNCTIONS or last.startswith("incremental_"):
-            function = TableFunction(parts, *_parse_arguments(c))
+            outer = None if last != "vector_search" or self.left is None else partial(self._outer_vector, self.left)
+            function = TableFunction(parts, *_parse_arguments(c, outer))
+            vector = function.positional[2] if len(function.positional) > 2 else function.named.get("vector")
+            if isinstance(vector, OuterVector):
+                function = replace(function, outer=vector)
             span = Span(start, c.stop)
             self.found.tables.append(TableRef(parts, span, alias=self._parse_alias(), function=function))
             return
         self._visit_bracket(ctes, depth)
         self._parse_alias()
+
+    def _outer_vector(self, left: str) -> OuterVector:
+        """The argument that is next, an expression over the tables to the left."""
+        expression = self.c.text_of(self.c.balanced(","))
+        return OuterVector(expression, left, ", ".join(self.definitions))
 
     def _rewrite_window_table(self, ctes: frozenset[str], depth: int) -> None:
         """Flink's TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' MINUTES)): a subquery with window columns."""
@@ -677,17 +715,37 @@ def hint_options(cursor: Cursor) -> dict[str, str]:
     return out
 
 
-def _parse_arguments(cursor: Cursor) -> tuple[tuple[object, ...], dict[str, object]]:
+def _parse_arguments(
+    cursor: Cursor, expression: Callable[[], object] | None
+) -> tuple[tuple[object, ...], dict[str, object]]:
+    """Positional and named arguments: constants.
+
+    Args:
+        expression: reads an argument that is no constant; None: it is an error.
+    """
     positional: list[object] = []
     named: dict[str, object] = {}
+
+    def parse_value() -> object:
+        first = cursor.at
+        try:
+            value = parse_constant(cursor)
+            if cursor.sees(",") or cursor.sees(")") or expression is None:
+                return value
+        except SqlError:
+            if expression is None:
+                raise
+        cursor.at = first
+        assert expression is not None
+        return expression()
 
     def parse_function_argument() -> None:
         if cursor.peek().is_name and cursor.peek(1).upper == "=>":
             key = cursor.name()
             cursor.at += 1
-            named[key] = parse_constant(cursor)
+            named[key] = parse_value()
         else:
-            positional.append(parse_constant(cursor))
+            positional.append(parse_value())
 
     cursor.listed(parse_function_argument)
     return tuple(positional), named

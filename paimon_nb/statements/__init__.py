@@ -79,14 +79,14 @@ from paimon_nb.statements.materialized import (
     SetRefreshMode,
     Suspend,
 )
-from paimon_nb.statements.query import Query, TableFunction, TableRef, TimestampAsOf, VersionAsOf
+from paimon_nb.statements.query import OuterVector, Query, TableFunction, TableRef, TimestampAsOf, VersionAsOf
 from paimon_nb.statements.statement import Span, Statement
 
 __all__ = [
     "AddColumn", "AddPartition", "AlterColumn", "AlterDatabase", "AlterMaterializedTable", "CreateMaterializedTable", "DropMaterializedTable", "Freshness", "Refresh", "Resume", "SetFreshness", "SetQuery", "SetRefreshMode", "Suspend", "AlterTable", "AlterView", "Analyze", "Assignment", "Call", "Change", "ColumnDef",
     "Constant", "CopyFormat", "CopyIntoLocation", "CopyIntoTable", "CreateCatalog", "CreateDatabase", "CreateFunction", "CreateTable", "CreateTag", "CreateView", "Delete", "DeleteTag", "Describe",
     "DropCatalog", "DropColumn", "DropDatabase", "DropFunction", "DropPartition", "DropPrimaryKey", "DropTable", "DropView", "ExecuteImmediate", "Explain", "Insert", "Merge",
-    "MergeClause", "NothingToDo", "Query", "RenameColumn", "RenameTable", "RenameTag", "ResetOption", "ResetOptions", "RowChange", "SetComment",
+    "MergeClause", "NothingToDo", "OuterVector", "Query", "RenameColumn", "RenameTable", "RenameTag", "ResetOption", "ResetOptions", "RowChange", "SetComment",
     "SetComputed", "SetOption", "SetOptions", "SetWatermark", "Show", "ShowCreate", "Span", "SparkCommand", "Summarize", "Statement", "StatementSet", "StopJob", "TableDef",
     "TableFunction", "TableRef", "TimestampAsOf", "Truncate", "Undrop", "Update", "Use", "VersionAsOf", "Watermark",
 ]  # fmt: skip

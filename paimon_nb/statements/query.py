@@ -42,6 +42,19 @@ class TableFunction:
     name: Parts
     positional: tuple[object, ...]
     named: Mapping[str, object]
+    outer: OuterVector | None = None
+    """Set if the vector of a search is an expression over the tables to the left of LATERAL."""
+
+
+@dataclass(frozen=True, slots=True)
+class OuterVector:
+    """`q.embedding` in `FROM t AS q, LATERAL (SELECT ... FROM vector_search('s', 'v', q.embedding, 5))`."""
+
+    expression: str
+    left: str
+    """What is to the left of LATERAL in FROM."""
+    definitions: str
+    """The common table expressions before it: `a AS (...), b AS (...)`, or ''."""
 
 
 @dataclass(frozen=True, slots=True)

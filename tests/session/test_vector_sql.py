@@ -106,3 +106,41 @@ def test_indexes_of_a_key_table(wb):
     }.items():
         assert wb.run(text).to_arrow().column("id").to_pylist() == found
         assert [r.id for r in wb.sql(text).collect()] == found
+
+
+@pytest.mark.nightly
+def test_a_search_for_each_row_of_another_table(wb):
+    """Paimon's own scenarios of `LATERAL (SELECT ... FROM vector_search(...))`: aliases, conditions inside and outside, definitions."""
+    wb.run("""CREATE TABLE t (id INT, v ARRAY<FLOAT>, q ARRAY<FLOAT>) TBLPROPERTIES ('primary-key' = 'id', 'bucket' = '1',
+        'deletion-vectors.enabled' = 'true', 'vector-field' = 'v', 'field.v.vector-dim' = '2', 'pk-vector.index.columns' = 'v',
+        'fields.v.pk-vector.index.type' = 'ivf-flat', 'fields.v.pk-vector.distance.metric' = 'l2',
+        'fields.v.pk-vector.index.options' = '{"nlist":"1"}');
+        INSERT INTO t VALUES (1, array(1.0f, 0.0f), array(0.0f, 0.0f)), (2, array(5.0f, 0.0f), array(0.5f, 0.0f)), (3, NULL, NULL)""")
+    for text, expected in {
+        """SELECT q.id, r.id, r._row_id, round(r.__paimon_search_score, 4) FROM t AS q, LATERAL (
+            SELECT id, _row_id, __paimon_search_score FROM vector_search('t', 'v', q.q, 1)) AS r""": [
+            (1, 1, 0, 0.5),
+            (2, 1, 0, 0.8),
+        ],
+        """SELECT q.id, r.found FROM t AS q, LATERAL (SELECT id AS found, __paimon_search_score AS score
+            FROM vector_search('t', 'v', q.v, 5)) AS r WHERE q.id = r.found AND r.score >= 0.0""": [(1, 1), (2, 2)],
+        "SELECT q.id, r.id FROM t q, LATERAL (SELECT id FROM vector_search('t', 'v', q.v, 1) WHERE id > 1) r": [
+            (1, 2),
+            (2, 2),
+        ],
+        """WITH few AS (SELECT * FROM t WHERE id = 2 LIMIT 1)
+            SELECT q.id, r.id FROM few AS q, LATERAL (SELECT id FROM vector_search('t', 'v', q.q, 1)) AS r""": [(2, 1)],
+        "SELECT q.id, r.id FROM t q JOIN LATERAL vector_search('t', 'v', q.q, 2) AS r": [
+            (1, 1),
+            (1, 2),
+            (2, 1),
+            (2, 2),
+        ],
+        """SELECT e, r.id FROM (SELECT v[0] AS e FROM t WHERE id = 1) q, LATERAL (
+            SELECT id FROM vector_search('t', 'v', array(q.e, 0.0f), 1)) AS r""": [(1.0, 1)],
+        "SELECT q.id, r.id FROM t q, LATERAL (SELECT id FROM vector_search('t', 'v', q.v, 1)) r WHERE q.id > 5": [],
+        "SELECT q.id, r.id FROM (SELECT * FROM t WHERE id > 5) q, LATERAL (SELECT id FROM vector_search('t', 'v', q.v, 1)) r": [],
+    }.items():
+        assert sorted(tuple(round(x, 4) for x in r) for r in wb.sql(text).collect()) == expected
+    with pytest.raises(PaimonError, match="nope"):
+        wb.sql("SELECT q.id FROM t q, LATERAL (SELECT id FROM vector_search('t', 'v', q.nope, 1)) r")

@@ -129,7 +129,7 @@ def explain(context: StatementContext, statement: Explain) -> Result:
         return rows_result({"plan": [f"{type(explained).__name__}: changes metadata only; no job runs"]})
     lines: list[str] = []
     for ref in query.tables:
-        if ref.function is not None and is_search(ref.function):
+        if ref.function is not None and ref.function.outer is None and is_search(ref.function):
             lines.append(explain_search(session, ref))
         elif (
             ref.function is None

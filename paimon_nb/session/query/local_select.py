@@ -140,7 +140,7 @@ def means_the_same(condition: Predicate | None, fields: Sequence[DataField]) -> 
 def _is_readable(session: Session, ref: TableRef) -> bool:
     """Whether the name is a Paimon table, and its time travel can be resolved without Spark."""
     if ref.function is not None:
-        return is_search(ref.function)
+        return is_search(ref.function) and ref.function.outer is None
     if ref.file:
         return not is_inside_view()
     if ref.lookup or ref.metadata_columns or not isinstance(ref.travel, VersionAsOf | None):

@@ -42,6 +42,7 @@ from paimon_nb.session.query.hints import (
     note_partitions_without_rows,
     partition_predicate,
 )
+from paimon_nb.session.query.searches import lateral_reference
 from paimon_nb.session.query.stored_views import find_view, inside_view, is_inside_view
 from paimon_nb.session.query.unnest import analyse_with_unnest
 from paimon_nb.session.query.untrusted_text import analyse, must_be_checked
@@ -196,7 +197,10 @@ def temporary_names_of_tables(
             view = new_view()
             frame.createOrReplaceTempView(view)
             views.append(view)
-            names[ref.span] = view_reference(view, ref)
+            if ref.function is not None and ref.function.outer is not None:
+                names[ref.span] = lateral_reference(view, ref, frame.columns)
+            else:
+                names[ref.span] = view_reference(view, ref)
         yield names
     finally:
         session.drop_query_views(views)
@@ -260,7 +264,7 @@ def resolve_table_frame(
                 )
             return frame_of_reference(session, ref)
         if ref.function is not None:
-            return table_function(session, ref)
+            return table_function(session, ref, text)
         if len(ref.parts) == 1 and ref.parts[0] in session.views:
             return _view_frame(session, *session.views[ref.parts[0]], substitutes, hidden)
         if len(ref.parts) == 1 and ref.parts[0] in session.temporary:

@@ -5,17 +5,18 @@ Source: Paimon 2.1 `PaimonTableValuedFunctions`.
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import SqlAnalysisError
-from paimon_nb.base.identifier import split_name
+from paimon_nb.base.identifier import quote, split_name
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.schema import readable_fields
 from paimon_nb.format.types import Atomic, DataField
+from paimon_nb.sql import parse
 from paimon_nb.sql.table_references import SEARCH_FUNCTIONS
-from paimon_nb.table.read.vector_search import SCORE, SCORE_ID
+from paimon_nb.statements import Query
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,6 +41,10 @@ _EXAMPLES = {
     "hybrid_search": "hybrid_search('t', ARRAY(NAMED_STRUCT('field', 'v', 'query_vector', ARRAY(0.1, 0.2))), "
     "ARRAY(NAMED_STRUCT('column', 'content', 'query', 'lake')), 5, 'rrf')",
 }
+OUTER_VECTOR = "__outer_vector"
+_FOUND = "__found_"
+"""Begins the names of columns there, so that the expression of the vector means no column of the searched table."""
+SCORE_NAME = "__paimon_search_score"
 ROW_NUMBER = "_row_id"
 """The number of a found row: its `_ROW_ID` in a table with data evolution."""
 
@@ -61,6 +66,8 @@ def search_rows(
     Raises: SqlAnalysisError: wrong arguments. SchemaMismatch, ColumnNotFound, BadOptionValue: as in `Table.search`
         and `Table.full_text_search`. UnsupportedOperation: the rows have no numbers, which the search needs.
     """
+    from paimon_nb.table.read.vector_search import SCORE
+
     search = _search_of(session, ref)
     names = {c.lower() for c in columns or ()}
     fields = tuple(f for f in readable_fields(search.table.schema) if columns is None or f.name.lower() in names)
@@ -76,6 +83,59 @@ def explain_search(session: Session, ref: TableRef) -> str:
     lines = [f"== Paimon: {ref.function.name[-1].lower() if ref.function else ''} in {search.table.name} =="]
     lines.append(f"filter before the search: {plan.predicate}" if plan.predicate is not None else "filter: none")
     return "\n".join([*lines, *(f"search: {route.how(plan)}" for route in search.routes)])
+
+
+# -- a search for each row of other tables
+
+
+def lateral_rows(session: Session, ref: TableRef, text: str) -> pa.Table:
+    """The rows of the searches for all vectors that the tables to the left have, for `lateral_reference`.
+
+    Args:
+        text: of the whole statement; a column that it does not name is not computed.
+
+    Raises: SqlAnalysisError: wrong arguments. As `search_rows`.
+    """
+    import pyarrow as pa
+
+    assert ref.function is not None
+    outer = ref.function.outer
+    assert outer is not None
+    prefix = f"WITH {outer.definitions} " if outer.definitions else ""
+    query_text = f"{prefix}SELECT DISTINCT {outer.expression} AS {quote(OUTER_VECTOR)} FROM {outer.left}"
+    [query] = parse(query_text)
+    assert isinstance(query, Query)
+    from paimon_nb.session.query.run_query import run_query
+
+    vectors = run_query(session, query, query_text, {}).toArrow().column(0).combine_chunks().drop_null()
+    search = _search_of(session, ref, [0.0])
+    named = text.lower()
+    fields = tuple(
+        f for f in readable_fields(search.table.schema) if ref.columns is None or f.name.lower() in map(str.lower, ref.columns)
+    )  # fmt: skip
+    number, score = ROW_NUMBER in named, SCORE_NAME in named
+    tables = []
+    for i, vector in enumerate(vectors.to_pylist()):
+        one = replace(search, routes=(replace(search.routes[0], vector=vector),))
+        rows, _ = one.rows(fields, ref.filter, with_number=number, with_score=score)
+        tables.append(rows.append_column(OUTER_VECTOR, vectors.take(pa.array([i] * rows.num_rows, pa.int64()))))
+    if not tables:
+        from paimon_nb.format.types.arrow_builders import arrow_schema
+
+        schema = arrow_schema(_with_computed(fields, with_number=number, with_score=score), nullable=True)
+        tables.append(schema.append(pa.field(OUTER_VECTOR, vectors.type)).empty_table())
+    found = pa.concat_tables(tables)
+    return found.rename_columns([c if c == OUTER_VECTOR else _FOUND + c for c in found.column_names])
+
+
+def lateral_reference(view: str, ref: TableRef, columns: Sequence[str]) -> str:
+    """The SQL text that replaces such a search: the rows for the vector of a row to the left."""
+    assert ref.function is not None
+    outer = ref.function.outer
+    assert outer is not None
+    names = ", ".join(f"{quote(c)} AS {quote(c.removeprefix(_FOUND))}" for c in columns if c != OUTER_VECTOR)
+    subquery = f"(SELECT {names} FROM {quote(view)} WHERE {quote(OUTER_VECTOR)} = {outer.expression})"
+    return subquery if ref.alias else f"{subquery} AS {quote(ref.function.name[-1])}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +189,7 @@ class Search:
         self, fields: Sequence[DataField], filter: Predicate | None, *, with_number: bool, with_score: bool
     ) -> tuple[pa.Table, tuple[DataField, ...]]:
         """The rows that are found, the best first, and their fields."""
-        from paimon_nb.format.data import ROW_ID_FIELD
+        from paimon_nb.table.read.vector_search import SCORE
 
         read = [f.name for f in fields]
         if with_number or self.ranker is not None:
@@ -144,12 +204,8 @@ class Search:
                 route.vector, self.k, column=route.column, where=filter, columns=read,
                 metric=route.options.get("metric"), options=route.options,
             )  # fmt: skip
-        all_fields = list(fields)
-        if with_number:
-            all_fields.append(DataField(ROW_ID_FIELD.id, ROW_NUMBER, Atomic("BIGINT")))
-        if with_score:
-            all_fields.append(DataField(SCORE_ID, SCORE, Atomic("FLOAT")))
-        return rows.select([f.name for f in all_fields]), tuple(all_fields)
+        all_fields = _with_computed(fields, with_number=with_number, with_score=with_score)
+        return rows.select([f.name for f in all_fields]), all_fields
 
     def _numbered_rows(self, columns: Sequence[str], filter: Predicate | None) -> pa.Table:
         from paimon_nb.table.read.numbered_search import ranked_together, rows_of_numbers, with_row_numbers
@@ -160,7 +216,21 @@ class Search:
         return rows_of_numbers(plan, best, columns)
 
 
-def _search_of(session: Session, ref: TableRef) -> Search:
+def _with_computed(fields: Sequence[DataField], *, with_number: bool, with_score: bool) -> tuple[DataField, ...]:
+    """The fields with those that a search computes."""
+    from paimon_nb.format.data import ROW_ID_FIELD
+    from paimon_nb.table.read.vector_search import SCORE, SCORE_ID
+
+    found = list(fields)
+    if with_number:
+        found.append(DataField(ROW_ID_FIELD.id, ROW_NUMBER, Atomic("BIGINT")))
+    if with_score:
+        found.append(DataField(SCORE_ID, SCORE, Atomic("FLOAT")))
+    return tuple(found)
+
+
+def _search_of(session: Session, ref: TableRef, vector_of_row: list[float] | None = None) -> Search:
+    """The search of a reference. `vector_of_row`: in place of a vector that differs from row to row."""
     assert ref.function is not None
     function, kind = ref.function, ref.function.name[-1].lower()
     names = _ARGUMENTS[kind]
@@ -178,7 +248,7 @@ def _search_of(session: Session, ref: TableRef) -> Search:
             raise SqlAnalysisError("Routes cannot be empty", hint=_EXAMPLES[kind])
         return Search(opened, routes, str(arguments.get("ranker") or "rrf"), k)
     of_text = kind == "full_text_search"
-    column, value = arguments.get("column"), arguments.get(names[2])
+    column, value = arguments.get("column"), vector_of_row or arguments.get(names[2])
     if not (isinstance(value, str) if of_text else _is_vector(value)):
         raise _wrong_arguments(kind)
     vector = [float(v) for v in value] if isinstance(value, list) else None

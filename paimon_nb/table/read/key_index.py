@@ -32,6 +32,7 @@ COLUMNS_OF_FAMILY: Mapping[str, Option[Any]] = {
     MULTIVALUE: opt.PK_MULTIVALUE_INDEX_COLUMNS,
 }
 SORTED_FAMILIES = (BTREE, BITMAP, MULTIVALUE)
+METRICS = ("l2", "cosine", "inner_product")
 DEFAULT_METRIC = "inner_product"
 _COMPACTED = 1
 """`file_source` of files that a compaction wrote."""

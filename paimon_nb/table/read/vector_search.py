@@ -16,7 +16,7 @@ from paimon_nb.base.registry import did_you_mean
 from paimon_nb.format.types import Array, DataField, Vector
 from paimon_nb.format.types.arrow_builders import arrow_schema, empty_table, from_numpy, to_numpy
 from paimon_nb.options import table as opt
-from paimon_nb.table.read.key_index import VECTOR, key_indexes, vector_metric
+from paimon_nb.table.read.key_index import METRICS, VECTOR, key_indexes, vector_metric
 from paimon_nb.table.read.split.split_reader import iter_split
 from paimon_nb.table.read.store import map_in_threads
 
@@ -32,7 +32,6 @@ SCORE = "__paimon_search_score"
 """The column of the scores, FLOAT. A higher score is a nearer vector."""
 SCORE_ID = (1 << 31) - 1
 """Its field id."""
-METRICS = ("l2", "cosine", "inner_product")
 HOW = b"paimon_nb.search"
 """The key in the metadata of a result's Arrow schema that says how rows were found."""
 _NUMBERS = ("TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE")
