@@ -264,7 +264,9 @@ def resolve_table_frame(
                 )
             return frame_of_reference(session, ref)
         if ref.function is not None:
-            return table_function(session, ref, text)
+            if ref.function.outer is not None:
+                return _searches_of_rows(session, ref, text)
+            return table_function(session, ref)
         if len(ref.parts) == 1 and ref.parts[0] in session.views:
             return _view_frame(session, *session.views[ref.parts[0]], substitutes, hidden)
         if len(ref.parts) == 1 and ref.parts[0] in session.temporary:
@@ -294,6 +296,21 @@ def resolve_table_frame(
         raise with_position(error, text, ref.span) from None
     except (NameError_, ConfigError, UnsupportedFormat, SourceUnavailable, SchemaMismatch) as error:
         raise with_position(error, text, ref.span) from None
+
+
+def _searches_of_rows(session: Session, ref: TableRef, text: str) -> DataFrame:
+    """The rows of a search for each vector of the tables to the left."""
+    from paimon_nb.session.query.searches import lateral_rows, vectors_of_left
+    from paimon_nb.spark.runtime.arrow_interop import from_arrow
+    from paimon_nb.sql import parse
+
+    assert ref.function is not None
+    assert ref.function.outer is not None
+    of_left = vectors_of_left(ref.function.outer)
+    [query] = parse(of_left)
+    assert isinstance(query, Query)
+    vectors = run_query(session, query, of_left, {}).toArrow().column(0).combine_chunks().drop_null()
+    return from_arrow(session.spark, lateral_rows(session, ref, text, vectors))
 
 
 def with_position(error: PaimonError, text: str, span: Span) -> PaimonError:

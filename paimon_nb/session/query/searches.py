@@ -14,9 +14,7 @@ from paimon_nb.base.identifier import quote, split_name
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.schema import readable_fields
 from paimon_nb.format.types import Atomic, DataField
-from paimon_nb.sql import parse
 from paimon_nb.sql.table_references import SEARCH_FUNCTIONS
-from paimon_nb.statements import Query
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from paimon_nb.session.core.session import Session
-    from paimon_nb.statements import TableFunction, TableRef
+    from paimon_nb.statements import OuterVector, TableFunction, TableRef
     from paimon_nb.table.read import Predicate
     from paimon_nb.table.read.numbered_search import ScoredRows
     from paimon_nb.table.read.plan.snapshot_scan import ScanPlan
@@ -88,26 +86,23 @@ def explain_search(session: Session, ref: TableRef) -> str:
 # -- a search for each row of other tables
 
 
-def lateral_rows(session: Session, ref: TableRef, text: str) -> pa.Table:
-    """The rows of the searches for all vectors that the tables to the left have, for `lateral_reference`.
+def vectors_of_left(outer: OuterVector) -> str:
+    """The query of the vectors that the tables to the left have."""
+    prefix = f"WITH {outer.definitions} " if outer.definitions else ""
+    return f"{prefix}SELECT DISTINCT {outer.expression} AS {quote(OUTER_VECTOR)} FROM {outer.left}"
+
+
+def lateral_rows(session: Session, ref: TableRef, text: str, vectors: pa.Array) -> pa.Table:
+    """The rows of the searches for some vectors, for `lateral_reference`.
 
     Args:
         text: of the whole statement; a column that it does not name is not computed.
+        vectors: without NULL.
 
     Raises: SqlAnalysisError: wrong arguments. As `search_rows`.
     """
     import pyarrow as pa
 
-    assert ref.function is not None
-    outer = ref.function.outer
-    assert outer is not None
-    prefix = f"WITH {outer.definitions} " if outer.definitions else ""
-    query_text = f"{prefix}SELECT DISTINCT {outer.expression} AS {quote(OUTER_VECTOR)} FROM {outer.left}"
-    [query] = parse(query_text)
-    assert isinstance(query, Query)
-    from paimon_nb.session.query.run_query import run_query
-
-    vectors = run_query(session, query, query_text, {}).toArrow().column(0).combine_chunks().drop_null()
     search = _search_of(session, ref, [0.0])
     named = text.lower()
     fields = tuple(

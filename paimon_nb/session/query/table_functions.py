@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.errors import BucketsChanged, SqlAnalysisError
 from paimon_nb.base.identifier import split_name
 from paimon_nb.session.query.char_columns import with_chars
-from paimon_nb.session.query.searches import is_search, lateral_rows, search_rows
+from paimon_nb.session.query.searches import is_search, search_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,14 +25,12 @@ _OPTION = {
 }
 
 
-def table_function(session: Session, ref: TableRef, text: str) -> DataFrame:
-    """`text`: of the whole statement. The rows of `paimon_incremental_query('t', 1, 5)`, `db.incremental_t(start_snapshot => 1, end_snapshot => 5)`, ..."""
+def table_function(session: Session, ref: TableRef) -> DataFrame:
+    """The rows of `paimon_incremental_query('t', 1, 5)`, `db.incremental_t(start_snapshot => 1, end_snapshot => 5)`, ..."""
     assert ref.function is not None
     if is_search(ref.function):
         from paimon_nb.spark.runtime.arrow_interop import from_arrow
 
-        if ref.function.outer is not None:
-            return from_arrow(session.spark, lateral_rows(session, ref, text))
         rows, _ = search_rows(session, ref, ref.columns, ref.filter)  # a wrong search needs no Spark
         return from_arrow(session.spark, rows)
     parts, option = table_and_options(session, ref.function)
