@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -170,3 +171,25 @@ def test_a_cancel_button_that_nothing_handles_is_not_shown(browser: Browser, tmp
     assert page.locator("button.pnb-cancel").count() == 1
     assert page.get_by_role("button", name="Cancel").count() == 0
     page.close()
+
+
+def test_the_search_of_the_documentation_has_its_worker_in_a_page_of_a_file(browser: Browser, tmp_path: Path) -> None:
+    """Messages that are sent before the script is loaded arrive, in their order."""
+    shutil.copy(REPO / "docs" / "assets" / "worker-of-a-file.js", tmp_path)
+    (tmp_path / "twice.js").write_text("addEventListener('message', (e) => postMessage(2 * e.data));")
+    (tmp_path / "index.html").write_text("<script src='worker-of-a-file.js'></script><body></body>")
+    page = browser.new_page()
+    page.goto((tmp_path / "index.html").as_uri())
+    said = page.evaluate("""async () => {
+      const worker = new Worker("twice.js"), said = [];
+      worker.addEventListener("message", (e) => said.push(e.data));
+      for (const n of [1, 2]) worker.postMessage(n);
+      while (said.length < 2) await new Promise(requestAnimationFrame);
+      worker.postMessage(3);
+      while (said.length < 3) await new Promise(requestAnimationFrame);
+      const missing = new Worker("none.js");
+      const why = await new Promise((tell) => missing.addEventListener("error", (e) => tell(e.message)));
+      return [...said, why];
+    }""")
+    page.close()
+    assert said == [2, 4, 6, "none.js is not there"]
