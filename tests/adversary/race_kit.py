@@ -172,7 +172,8 @@ def race(place: Place, folder: Path, seconds: float, seed: int, processes: int =
 
     crowd = [start() for _ in range(processes)]
     for number in range(processes):
-        while not (log := folder / f"log{number}").exists() or not log.stat().st_size:
+        # The first statement takes seconds of imports.
+        while not (log := folder / f"log{number}").exists() or len(log.read_text().splitlines()) < 3:
             time.sleep(0.05)
     until = time.monotonic() + seconds
     while time.monotonic() < until:

@@ -59,6 +59,77 @@ def test_a_write_that_a_compaction_overtakes(tmp_path: Path, monkeypatch: pytest
     assert sorted(paimon_nb.connect(str(tmp_path)).table("t").to_arrow().column("id").to_pylist()) == [0, 1, 7]
 
 
+KEYED = "id INT, v INT, PRIMARY KEY (id) NOT ENFORCED"
+KINDS = {
+    "key table": (KEYED, "'bucket' = '1', 'num-sorted-run.compaction-trigger' = '3'"),
+    "deletion vectors": (KEYED, "'bucket' = '1', 'deletion-vectors.enabled' = 'true'"),
+    "first row": (KEYED, "'bucket' = '1', 'merge-engine' = 'first-row', 'changelog-producer' = 'lookup'"),
+    "lookup changelog": (KEYED, "'bucket' = '1', 'changelog-producer' = 'lookup'"),
+    "full compaction changelog": (KEYED, "'bucket' = '1', 'changelog-producer' = 'full-compaction'"),
+    "partial update": (KEYED, "'bucket' = '1', 'merge-engine' = 'partial-update', 'num-sorted-run.compaction-trigger' = '2'"),
+    "dynamic buckets": (KEYED, "'bucket' = '-1', 'num-sorted-run.compaction-trigger' = '3'"),
+    "postponed buckets": (KEYED, "'bucket' = '-2'"),
+    "append table": ("id INT, v INT", "'bucket' = '-1', 'compaction.min.file-num' = '2'"),
+    "append table of fixed buckets": ("id INT, v INT", "'bucket' = '1', 'bucket-key' = 'id', 'compaction.min.file-num' = '2'"),
+    "data evolution": ("id INT, v INT", "'bucket' = '-1', 'row-tracking.enabled' = 'true', 'data-evolution.enabled' = 'true'"),
+}  # fmt: skip
+
+
+def pairs(*ids: int) -> pa.Table:
+    return pa.table({"id": pa.array(ids, pa.int32()), "v": pa.array(ids, pa.int32())})
+
+
+def appended_with_others_at(kind: str, root: str, call: int) -> tuple[list[int], bool]:
+    """An append of row 7 to rows 0 and 1. Before its file call of this number, another process compacts and expires.
+
+    Returns: the rows afterwards, and whether there was such a call.
+    """
+    columns, options = KINDS[kind]
+    wb, other = paimon_nb.connect(root), paimon_nb.connect(root)
+    wb.run(f"CREATE TABLE t ({columns}) WITH ({options}, 'write-only' = 'true')")
+    for n in range(2):
+        wb.table("t").append(pairs(n))
+    wb.run("ALTER TABLE t SET ('write-only' = 'false')")
+    table = paimon_nb.connect(root).table("t")
+    calls = [0]
+
+    def counted(work):
+        def counting(self, *arguments, **named):
+            calls[0] += 1
+            if calls[0] == call:
+                other.run("CALL sys.compact('t', compact_strategy => 'full')")
+                other.run("CALL sys.expire_snapshots(`table` => 't', retain_max => 1, retain_min => 1)")
+            return work(self, *arguments, **named)
+
+        return counting
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("read", "open", "read_each", "names", "size", "sync_and_put_if_absent", "create"):
+            patch.setattr(LocalFileIO, name, counted(getattr(LocalFileIO, name)))
+        table.append(pairs(7))
+    found = paimon_nb.connect(root).table("t")
+    found.compact()  # postponed rows, too
+    return sorted(found.to_arrow().column("id").to_pylist()), calls[0] >= call
+
+
+@pytest.mark.parametrize("kind", ["key table", "deletion vectors", "dynamic buckets"])
+@pytest.mark.parametrize("call", [3, 5, 14, 17])
+def test_an_append_that_a_compaction_overtakes_at_some_calls(tmp_path, caplog, kind, call):
+    assert appended_with_others_at(kind, str(tmp_path), call) == ([0, 1, 7], True)
+    assert caplog.text == ""
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_append_that_a_compaction_overtakes_at_every_call(tmp_path, caplog, kind):
+    call, there = 0, True
+    while there:
+        call += 1
+        found, there = appended_with_others_at(kind, str(tmp_path / str(call)), call)
+        assert (call, found, caplog.text) == (call, [0, 1, 7], "")
+    assert call > 10
+
+
 def test_maintenance_beside_that_of_another_process_says_nothing(tmp_path: Path, monkeypatch, caplog) -> None:
     wb, other = paimon_nb.connect(str(tmp_path)), paimon_nb.connect(str(tmp_path))
     options = "'bucket' = '-1', 'snapshot.num-retained.min' = '1', 'snapshot.num-retained.max' = '2'"

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paimon_nb.base.errors import CorruptFile
+from paimon_nb.base.errors import CorruptFile, MissingFile
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.manifest import (
     ADD,
@@ -37,6 +37,7 @@ from paimon_nb.format.manifest import (
     read_manifest,
     read_manifest_list,
 )
+from paimon_nb.format.snapshot.directory import same_commit
 from paimon_nb.format.types.arrow_builders import to_numpy, unique_inverse
 from paimon_nb.table.read.store import POSTPONE_BUCKET, TableStore, map_in_threads
 
@@ -375,6 +376,21 @@ class LiveFiles:
             while len(self._tables) > self.TABLES:
                 self._tables.popitem(last=False)
         return result
+
+    def at_newest(
+        self, store: TableStore, newest: Snapshot | None
+    ) -> tuple[Snapshot | None, dict[BucketKey, BucketFiles], dict[bytes, int]]:
+        """(newest snapshot, files by bucket, number of buckets by partition).
+
+        If `newest` expires while it is read, its successor is read.
+        """
+        while True:
+            try:
+                return newest, *self.at(store, newest)
+            except MissingFile:
+                before, newest = newest, store.latest()
+                if before is None or newest is None or same_commit(before, newest):
+                    raise
 
     def invalidate_cache(self) -> None:
         """Drop the cache, as in a new process."""

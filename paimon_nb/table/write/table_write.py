@@ -238,8 +238,10 @@ def load_writer_state(store: TableStore, *, overwrite: bool = False, compact: bo
         snapshot, schema = in_threads_on_object_store(store.fs, store.latest, store.schemas.latest_id)
     else:
         snapshot, schema = store.latest(), None
-    snapshot_id = snapshot.id if snapshot else None
-    return WriterState(snapshot_id, *(({}, {}) if overwrite else LIVE_FILES.at(store, snapshot)), schema)
+    if overwrite:
+        return WriterState(snapshot.id if snapshot else None, {}, {}, schema)
+    snapshot, buckets, totals = LIVE_FILES.at_newest(store, snapshot)
+    return WriterState(snapshot.id if snapshot else None, buckets, totals, schema)
 
 
 class TableWrite:

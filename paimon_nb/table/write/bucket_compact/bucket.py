@@ -14,7 +14,7 @@ from paimon_nb.options import table as opt
 from paimon_nb.table.lsm import Levels, sections
 from paimon_nb.table.lsm.levels import key_decoder
 from paimon_nb.table.lsm.pick import PickLimits, Unit, pick_compaction, pick_full
-from paimon_nb.table.read.live_files import index_entries
+from paimon_nb.table.read.live_files import LIVE_FILES, BucketFiles, index_entries
 from paimon_nb.table.read.plan.snapshot_scan import visible_levels
 from paimon_nb.table.read.store import POSTPONE_BUCKET, TableStore
 from paimon_nb.table.write.bucket_compact.append import compact_append_bucket, pick_append_auto
@@ -26,11 +26,12 @@ from paimon_nb.table.write.publish.abort import abort_messages
 from paimon_nb.table.write.publish.changes import CommitMessage
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import numpy as np
 
     from paimon_nb.format.manifest import DataFile, IndexEntry
+    from paimon_nb.table.read.live_files import BucketKey
 
 log = logging.getLogger(__name__)
 
@@ -162,14 +163,33 @@ def compact_after_write(
         full: whether this commit of a stream is a full compaction; None for a batch job.
 
     If another process has replaced and deleted files since the write began, the messages stay as they are: the next commit compacts.
+    Where readers see compacted files only, the rows are compacted with the files that are there now.
     """
-    try:
-        return _compact_after_write(store, messages, before, write_changelog, full)
-    except (MissingFile, SnapshotNotFound):
-        if visible_levels(store) is not None or store.snapshots.latest_id() == before.snapshot_id:
-            raise  # rows would stay invisible; or nothing has happened meanwhile, and the file is lost
-        log.debug("%s: not compacted, another process has compacted the bucket", store.name)
-        return list(messages)
+    while True:
+        try:
+            return _compact_after_write(store, messages, before, write_changelog, full)
+        except (MissingFile, SnapshotNotFound):
+            newest, buckets, totals = LIVE_FILES.at_newest(store, store.latest())
+            if newest is None or newest.id == before.snapshot_id:
+                raise  # nothing has happened meanwhile: the file is lost
+            if any(totals.get(m.partition, m.total_buckets) != m.total_buckets for m in messages):
+                raise  # rescaled: the rows belong to other buckets now
+            log.debug("%s: another process has compacted the bucket", store.name)
+            if visible_levels(store) is None:
+                return list(messages)
+            before = _Now(newest.id, buckets)
+            messages = [replace(m, base_snapshot=newest.id) for m in messages]
+
+
+@dataclass(frozen=True, slots=True)
+class _Now:
+    """The table's state at the newest snapshot."""
+
+    snapshot_id: int | None
+    buckets: Mapping[BucketKey, BucketFiles]
+
+    def files(self, key: BucketKey) -> list[DataFile]:
+        return [e.file for e in self.buckets.get(key, BucketFiles()).entries]
 
 
 def _compact_after_write(
@@ -182,29 +202,42 @@ def _compact_after_write(
     snapshot = store.snapshots.get(before.snapshot_id) if before.snapshot_id is not None else None
     indexed = store.options.deletion_vectors or store.has_key_indexes
     index = tuple(index_entries(store, snapshot)) if indexed else ()
-    out = []
-    for message in messages:
-        if message.bucket == POSTPONE_BUCKET:
-            out.append(message)
-            continue
-        files = (*before.files((message.partition, message.bucket)), *message.new_files)
-        if not store.has_keys:
-            picked = pick_append_auto(store, files) if store.bucket_option > 0 else []
-            # Deleted rows must not come back with the merged files.
-            vectors = BucketVectors(store, message.partition, message.bucket, index) if picked and index else None
-            out.append(compact_append_bucket(store, message, picked, vectors).attach_to(message) if picked else message)
-            continue
-        bucket = KeyBucket(store, message.partition, message.bucket, files, index)
-        unit = bucket.pick_unit(
-            full=store.options.needs_full_compaction_each_time if full is None else full, streams=full is not None
-        )
-        if unit is not None:
-            out.append(bucket.compact(unit, write_changelog=write_changelog).attach_to(message))
-        elif not bucket.has_current_indexes():
-            out.append(bucket.build_indexes().attach_to(message))
-        else:
-            out.append(message)
+    out: list[CommitMessage] = []
+    try:
+        for message in messages:
+            files = before.files((message.partition, message.bucket))
+            compacted = _compacted(store, message, files, index, write_changelog, full)
+            out.append(compacted)
+    except BaseException:
+        abort_messages(store, out, compaction_only=True)
+        raise
     return out
+
+
+def _compacted(
+    store: TableStore,
+    message: CommitMessage,
+    before: Sequence[DataFile],
+    index: tuple[IndexEntry, ...],
+    write_changelog: bool,
+    full: bool | None,
+) -> CommitMessage:
+    """The message with the compaction of its bucket, if one is due."""
+    if message.bucket == POSTPONE_BUCKET:
+        return message
+    files = (*before, *message.new_files)
+    if not store.has_keys:
+        picked = pick_append_auto(store, files) if store.bucket_option > 0 else []
+        # Deleted rows must not come back with the merged files.
+        vectors = BucketVectors(store, message.partition, message.bucket, index) if picked and index else None
+        return compact_append_bucket(store, message, picked, vectors).attach_to(message) if picked else message
+    bucket = KeyBucket(store, message.partition, message.bucket, files, index)
+    unit = bucket.pick_unit(
+        full=store.options.needs_full_compaction_each_time if full is None else full, streams=full is not None
+    )
+    if unit is not None:
+        return bucket.compact(unit, write_changelog=write_changelog).attach_to(message)
+    return message if bucket.has_current_indexes() else bucket.build_indexes().attach_to(message)
 
 
 def upgrade_to_max_level(store: TableStore, message: CommitMessage) -> CommitMessage:

@@ -59,7 +59,7 @@ def full_compact_idle_buckets(
     """
     if written is not None and set(written) <= set(touched):
         return []
-    buckets, _ = LIVE_FILES.at(store, store.latest())
+    _, buckets, _ = LIVE_FILES.at_newest(store, store.latest())
     top = store.options.num_levels - 1
     low = {
         key

@@ -121,7 +121,7 @@ def assign_buckets(
         files: dict[bytes, list[DataFile]] = defaultdict(list)
         for message in staged:
             files[message.partition] += message.new_files
-        existing = {} if overwrite else LIVE_FILES.at(store, store.latest())[1]
+        existing = {} if overwrite else LIVE_FILES.at_newest(store, store.latest())[2]
         counts = {
             p: bucket_count_for_postponed(
                 store, sum(f.row_count for f in some), sum(f.file_size for f in some), existing.get(p)

@@ -128,10 +128,12 @@ def index_conflict(
     Deletion vectors guard their bucket's data files.
     """
     hashed = {i.partition for i in new if i.index_type == HASH}
-    before = {i.file_name for i in planned}
+    before, deleted = {i.file_name for i in planned}, list(deleted)
+    replaced_files = {i.file_name for i in deleted}
     now = list(current)
     for entry in now:
-        if entry.index_type == HASH and entry.partition in hashed and entry.file_name not in before:
+        known = entry.file_name in before or entry.file_name in replaced_files
+        if entry.index_type == HASH and entry.partition in hashed and not known:
             why = "another writer assigned buckets to keys of this partition"
             return Conflict(why, entry.partition, entry.bucket, entry.file_name)
     present = {i.file_name for i in now}
@@ -139,7 +141,6 @@ def index_conflict(
         if entry.file_name not in present:
             why = "an index file that the commit replaces is no longer live"
             return Conflict(why, entry.partition, entry.bucket, entry.file_name)
-    replaced_files = {i.file_name for i in deleted}
     return _global_index_conflict(before | replaced_files, now, new) or _deletion_vector_conflict(
         before, now, new, replaced_files
     )

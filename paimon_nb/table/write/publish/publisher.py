@@ -19,6 +19,7 @@ from paimon_nb.base.errors import (
     CommitConflict,
     CommitError,
     CommitGaveUp,
+    MissingFile,
     PaimonError,
     SnapshotNotFound,
     UnsupportedOperation,
@@ -26,6 +27,7 @@ from paimon_nb.base.errors import (
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.manifest import ADD
 from paimon_nb.format.snapshot import Published, Snapshot
+from paimon_nb.format.snapshot.directory import same_commit
 from paimon_nb.options import table as opt
 from paimon_nb.options.support import Access
 from paimon_nb.options.write import END_INPUT_WATERMARK
@@ -321,7 +323,14 @@ class SnapshotPublisher:
                 seen = latest.id if latest else 0
             if latest is not None and latest.schema_id > store.schema.id:
                 store.check_not_replaced(latest.schema_id)
-            change = plan(latest)
+            try:
+                change = plan(latest)
+            except MissingFile:
+                newer = self._newer_head(head)
+                if newer is None:
+                    raise  # the file is lost
+                head = newer
+                continue
             if change.is_empty and not empty_too:
                 return []
             if store.options.get(opt.BRANCH_MERGE_ENABLED):
@@ -335,7 +344,14 @@ class SnapshotPublisher:
             if self._strict is not None:
                 self._strict.check(latest, change)
             clears = snapshot_branch_to_clear(store, change) if store.chain_names else None
-            outcome = try_commit(store, head, change, meta, following)
+            try:
+                outcome = try_commit(store, head, change, meta, following)
+            except MissingFile:
+                newer = self._newer_head(head)
+                if newer is None:
+                    raise  # the file is lost
+                head = newer
+                continue
             if outcome.published is not Published.LOST:
                 self._record(outcome.snapshot, change)
                 if clears is not None:
@@ -358,6 +374,13 @@ class SnapshotPublisher:
                 )
             sleep(pauses.wait_s(tries))
             head = TableHead.of(store, store.check_identity)
+
+    def _newer_head(self, head: TableHead) -> TableHead | None:
+        """The head now, if others committed and `head` expired while it was read; None if it is the same."""
+        newest = TableHead.of(self.store, self.store.check_identity)
+        if head.snapshot is None or newest.snapshot is None or same_commit(head.snapshot, newest.snapshot):
+            return None
+        return newest
 
     def _record(self, snapshot: Snapshot, change: Change) -> None:
         """Let everyone who needs to know see that `snapshot` was published."""
