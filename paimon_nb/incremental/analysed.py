@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import SqlAnalysisError
 from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.incremental.engine import calls_zone
 from paimon_nb.incremental.explain import OperatorPlan, operator_plans
 from paimon_nb.incremental.operators import is_append_only
 from paimon_nb.incremental.positions import query_hash
@@ -97,7 +98,9 @@ class AnalysedQuery:
             f"{s.suffix} {[(n, str(c.type)) for n, c in zip(s.names, s.columns, strict=True)]}"
             for s in all_shapes(self.root)
         ]
-        return query_hash([*(p.definition for p in self.operators), *shapes, *map(str, self.names)])
+        parts = [*(p.definition for p in self.operators), *shapes, *map(str, self.names)]
+        zone = [self.session.time_zone or "UTC"] if any(map(calls_zone, parts)) else []
+        return query_hash([*parts, *zone])
 
     @property
     def text_identity(self) -> str:

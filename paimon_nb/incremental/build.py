@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from paimon_nb.incremental.group_scope import GroupScope
 from paimon_nb.incremental.inputs import open_input
 from paimon_nb.incremental.joins import Item, cross, ids_in, joined_item, linked, materialized
+from paimon_nb.incremental.list_types import stored_type
 from paimon_nb.incremental.operators import (
     Aggregate,
     Column,
@@ -46,7 +47,6 @@ from paimon_nb.session.query.local.values import (
     BIGINT,
     Value,
     cast_to_common_type,
-    embedded_engine_type,
     orderable,
     with_positive_zero,
 )
@@ -113,6 +113,7 @@ class Builder:
             subqueries,
             self.shared.parameters,
             self.shared.checks.texts,
+            self.shared.session.time_zone or "UTC",
         )
 
     def _words(self, start: int, stop: int) -> list[str]:
@@ -445,7 +446,7 @@ def _has_limit(node: syntax.Select) -> bool:
 
 def _read_column(source: Source, f: DataField) -> Callable[[], Value]:
     def read() -> Value:
-        t = embedded_engine_type(f.type)
+        t = stored_type(f.type)
         if t is None:
             raise NotLocal(f"column {f.name} is {f.type.bare()}")
         return Value(source.use(f.name, t).id, t, f.name)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.incremental.operators import WEIGHT
 from paimon_nb.incremental.row_text import row_text
-from paimon_nb.session.query.local.engine import settings
+from paimon_nb.session.query.local.engine import add_zone_functions, settings
 from paimon_nb.session.query.local.not_local import NotLocal
+from paimon_nb.session.query.local.values import IN_ZONE, TO_INSTANT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -49,9 +50,10 @@ _MAX_IDLE = 2
 
 
 class Engine:
-    """A connection, and the tables made in it. A context manager: they end with it."""
+    """A connection, and the tables made in it. A context manager: they end with it. `zone`: the session's time zone."""
 
-    def __init__(self) -> None:
+    def __init__(self, zone: str = "UTC") -> None:
+        self._zone, self._has_zone = zone, False
         self._own = _take_idle() or _connect()
         self._connection = self._own.connection
         self._number = 0
@@ -64,7 +66,7 @@ class Engine:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if error is None:
+        if error is None and not self._has_zone:  # the functions of a zone stay in a connection
             for name in self._tables:
                 self._connection.execute(f"DROP TABLE {name}")
             for name in self._registered:
@@ -79,6 +81,7 @@ class Engine:
     def table(self, sql: str) -> Relation:
         """A table of a query's rows. Raises NotLocal: the engine raised an error, which Spark may raise, too."""
         name = self._new_name()
+        self._add_zone_functions(sql)
         found = self._run(lambda: self._connection.execute(f"CREATE TEMP TABLE {name} AS {sql}").fetchone())
         self._tables.append(name)
         return Relation(name, int(found[0]) if found else 0)
@@ -92,10 +95,12 @@ class Engine:
 
     def rows(self, sql: str) -> pa.Table:
         """The rows of a query."""
+        self._add_zone_functions(sql)
         return self._run(lambda: self._connection.sql(sql).to_arrow_table())
 
     def values(self, sql: str) -> list[tuple[Any, ...]]:
         """The rows of a query as tuples."""
+        self._add_zone_functions(sql)
         return list(self._run(lambda: self._connection.execute(sql).fetchall()))
 
     def consolidated(self, relation: Relation, columns: Sequence[Column]) -> Relation:
@@ -108,6 +113,11 @@ class Engine:
             f"SELECT {ids}CAST(sum({WEIGHT}) AS BIGINT) AS {WEIGHT} FROM {relation.name} GROUP BY {text} HAVING sum({WEIGHT}) <> 0"
         )
 
+    def _add_zone_functions(self, sql: str) -> None:
+        if not self._has_zone and calls_zone(sql):
+            add_zone_functions(self._connection, self._zone, f"{IN_ZONE}({TO_INSTANT}(")
+            self._has_zone = True
+
     def _new_name(self) -> str:
         self._number += 1
         return f"s{self._number}"
@@ -119,6 +129,11 @@ class Engine:
             return work()
         except duckdb.Error as error:
             raise NotLocal(f"the engine stopped: {str(error).splitlines()[0]}") from error
+
+
+def calls_zone(sql: str) -> bool:
+    """Whether a result depends on the session's time zone."""
+    return IN_ZONE in sql or TO_INSTANT in sql
 
 
 def _take_idle() -> _Idle | None:
@@ -137,5 +152,6 @@ def _connect() -> _Idle:
     folder = tempfile.TemporaryDirectory(prefix="paimon-nb-engine-", ignore_cleanup_errors=True)
     connection = duckdb.connect(":memory:", config=settings(folder.name))
     connection.execute("SET enable_progress_bar = false")
+    connection.execute("SET TimeZone = 'UTC'")  # texts of keys do not depend on the zone of the machine
     connection.execute("SET disabled_optimizers = 'top_n'")
     return _Idle(connection, folder, os.getpid())

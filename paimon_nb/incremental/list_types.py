@@ -1,10 +1,10 @@
-"""Types that only results of aggregate functions have: lists and multisets of values of the embedded engine."""
+"""The types of columns that are kept incrementally, and their names in the embedded engine."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paimon_nb.format.types import Array, Multiset
+from paimon_nb.format.types import Array, LocalZonedTimestamp, Multiset, is_nano
 from paimon_nb.session.query.local import values
 
 if TYPE_CHECKING:
@@ -13,11 +13,8 @@ if TYPE_CHECKING:
 
 def engine_type(t: DataType) -> str:
     """The engine's name of a type."""
-    match t:
-        case Array():
-            return f"{values.engine_type(t.element)}[]"
-        case Multiset():
-            return f"MAP({values.engine_type(t.element)}, INTEGER)"
+    if isinstance(t, Multiset):
+        return f"MAP({values.engine_type(t.element)}, INTEGER)"
     return values.engine_type(t)
 
 
@@ -30,4 +27,6 @@ def stored_type(t: DataType) -> DataType | None:
         case Multiset():
             element = values.embedded_engine_type(t.element)
             return None if element is None else Multiset(element)
+        case LocalZonedTimestamp():
+            return None if is_nano(t) else values.INSTANT
     return values.embedded_engine_type(t)

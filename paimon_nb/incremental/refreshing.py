@@ -164,7 +164,7 @@ class _Refresh:
             except PaimonError as error:
                 raise StateLost(f"the changes of {source.table.name} cannot be read: {error}") from error
 
-        with Engine() as engine:
+        with Engine(self.plan.session.time_zone or "UTC") as engine:
             self._run_checks(engine)
             evaluation = Evaluation(
                 engine,
@@ -203,7 +203,7 @@ class _Refresh:
         rows = sum((n.total_record_count or 0) for n in self.now if n is not None)
         states = StateTables(self.catalog, self.table.name, all_shapes(self.plan.root))
         states.create(rows)
-        with Engine() as engine:
+        with Engine(self.plan.session.time_zone or "UTC") as engine:
             self._run_checks(engine)
             evaluation = Evaluation(
                 engine,
@@ -227,7 +227,7 @@ class _Refresh:
         rows = batch_rows(self.plan)
         check_target(self.table, rows.column_names)
         drop_state_tables(self.catalog, self.table.name)
-        with Engine() as engine:
+        with Engine(self.plan.session.time_zone or "UTC") as engine:
             change = difference(engine, self.table, rows)
         return self._commit(RECOMPUTED, reason, change, None)
 

@@ -43,6 +43,8 @@ def _text(sql: str, t: DataType) -> str:
         return f"replace(replace({text}, '|', '\\|'), '#', '\\#')"
     if kind == "BLOB":
         return f"hex({sql})"
+    if kind == "TIMESTAMPTZ":
+        return f"CAST(epoch_us({sql}) AS VARCHAR)"
     if isinstance(t, Array):
         items = f"list_transform({sql}, lambda v_: coalesce({_text('v_', t.element)}, '\\N'))"
         return _list_text(sql, items)

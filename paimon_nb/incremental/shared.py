@@ -6,12 +6,15 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.incremental.list_types import stored_type
 from paimon_nb.incremental.operators import Column
 from paimon_nb.session.query.local.constants import Checks
+from paimon_nb.session.query.local.not_local import NotLocal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from paimon_nb.format.types import DataType
     from paimon_nb.incremental.operators import Operator, Source
     from paimon_nb.session.core.session import Session
     from paimon_nb.session.query.local.expressions import Context, Resolve, Subqueries
@@ -44,7 +47,10 @@ class Shared:
         self.number += 1
         return f"{letter}{self.number}"
 
-    def column(self, t: Any, name: str | None) -> Column:
+    def column(self, t: DataType, name: str | None) -> Column:
+        """A new column. Raises NotLocal: there is not a text that distinguishes its values."""
+        if stored_type(t) is None:
+            raise NotLocal(f"a column of {t.bare()}")
         return Column(self.new_name("x"), t, name or "value")
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from paimon_nb.incremental.time_windows import GROUP_WINDOWS
 from paimon_nb.session.query.local.aggregates import ORDERED_AGGREGATES
 from paimon_nb.session.query.local.answer import check_written
+from paimon_nb.session.query.local.not_local import NotLocal
+from paimon_nb.session.query.local.time_functions import CURRENT_TIMES
 from paimon_nb.syntax.tree import Call, WindowTable, walk
 
 if TYPE_CHECKING:
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
 
 def written_tree(session: Session, query: Query, text: str) -> QueryTree:
     """The tree of a query. Raises NotLocal: it has syntax that is translated for Spark, and has no rule here."""
+    for node in () if query.tree is None else walk(query.tree):
+        if isinstance(node, Call) and node.function in CURRENT_TIMES:
+            raise NotLocal(f"{node.function} is another time at each refresh")
     nodes = [] if query.tree is None else list(_known(query.tree))
 
     def is_known(span: Span) -> bool:
