@@ -245,10 +245,22 @@ class _Refresh:
     def _commit(self, action: str, reason: str, change: Change, states: StateTables | None) -> RefreshResult:
         if action == RECOMPUTED and not self.plan.sources and change.is_empty and self.latest is not None:
             return RefreshResult(UNCHANGED, reason, None, 0, 0, self.inputs)
+        try:
+            made = self._write(change, states)
+        except PaimonError:  # another refresh may have replaced rows or state that this one was about to change
+            self.table.store.forget_snapshots()
+            self._check_latest(self.table.latest_snapshot())
+            raise
+        lookups = 0 if states is None else sum(s.lookups for s in states.states)
+        return RefreshResult(
+            action, reason, made[0], change.added.num_rows, change.removed.num_rows, self.inputs, lookups
+        )
+
+    def _write(self, change: Change, states: StateTables | None) -> list[int]:
         named = None if states is None else tuple(states.commit(self.user))
         query = self.plan.identity if states is not None else self.plan.text_identity
         text = Positions(query, self.plan.text_identity, self.inputs, named).as_text()
-        made = write_change(
+        return write_change(
             self.table,
             change,
             before=self.latest,
@@ -256,10 +268,6 @@ class _Refresh:
             user=self.user,
             properties={**self.properties, PROPERTY: text},
             check=self._check_latest,
-        )
-        lookups = 0 if states is None else sum(s.lookups for s in states.states)
-        return RefreshResult(
-            action, reason, made[0], change.added.num_rows, change.removed.num_rows, self.inputs, lookups
         )
 
     def _check_latest(self, latest: Snapshot | None) -> None:

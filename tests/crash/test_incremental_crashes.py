@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from commit_kit import new_process
 from crash_kit import Crashing, SimulatedCrash, copy_of
 
 from paimon_nb import incremental
+from paimon_nb.base.errors import CommitConflict
 from paimon_nb.catalog.filesystem import FilesystemCatalog
 from paimon_nb.fs import FileIO, MemoryFileIO
+from paimon_nb.incremental import refreshing
 from paimon_nb.incremental.batch import batch_rows
 from paimon_nb.session.core.session import Session
 from paimon_nb.workbench import Workbench
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from paimon_nb.incremental import RefreshResult
 
 pytest.importorskip("duckdb")
@@ -96,6 +100,84 @@ def test_a_refresh_that_dies_at_any_call_is_ended_by_the_next(way: str, part: in
     files = scene()
     for call in changing_calls(files)[part::5]:
         die_at(files, call, way)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("part", range(5))
+def test_a_refresh_that_dies_at_any_read_is_ended_by_the_next(part: int) -> None:
+    files = scene()
+    counting = Crashing(copy_of(files))
+    refreshed(workbench(counting))
+    new_process()
+    reads = sorted(set(range(1, counting.calls + 1)) - set(counting.changes))
+    for call in reads[part::5]:
+        die_at(files, call, "before")
+
+
+class _Interrupted(Crashing):
+    """Another process works while this one waits before one of its calls."""
+
+    def __init__(self, inner: MemoryFileIO, call: int, work: Callable[[], None]) -> None:
+        super().__init__(inner)
+        self._call, self._work = call, work
+
+    def step(self, kind: str, work: Callable[[], Any], torn: Callable[[], Any] | None = None) -> Any:
+        if self.calls + 1 == self._call:
+            self.calls += 1
+            self._work()
+            self.calls -= 1
+        return super().step(kind, work, torn)
+
+
+def interrupt_at(scene_files: MemoryFileIO, call: int, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A refresh waits before a call, and another process changes an input and refreshes meanwhile. Returns how the first one ends."""
+    files = copy_of(scene_files)
+
+    def other_process() -> None:
+        with monkeypatch.context() as patch:
+            patch.setattr(refreshing, "_locks", {})  # locks are those of one process
+            new_process()
+            wb = workbench(files)
+            wb.run("INSERT INTO o VALUES (7, 'b', -3); INSERT INTO c VALUES ('a', 'Anna')")
+            refreshed(wb)
+            new_process()
+
+    try:
+        ended = refreshed(workbench(_Interrupted(files, call, other_process))).action
+    except CommitConflict:
+        ended = "conflict"
+    new_process()
+    wb = workbench(files)
+    refreshed(wb)
+    assert rows(wb) == expected(wb), f"call {call}: {ended}"
+    wb.run("INSERT INTO o VALUES (9, 'b', 0)")
+    wb.table("o").delete(where="id = 2")
+    assert refreshed(wb).action == "incremental"
+    assert rows(wb) == expected(wb), f"call {call}: {ended}"
+    new_process()
+    return ended
+
+
+def all_calls(files: MemoryFileIO) -> int:
+    counting = Crashing(copy_of(files))
+    refreshed(workbench(counting))
+    new_process()
+    return counting.calls
+
+
+def test_another_process_refreshes_at_some_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    files = scene()
+    count = all_calls(files)
+    ends = [interrupt_at(files, call, monkeypatch) for call in range(5, count, count // 5)]
+    assert "conflict" in ends
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("part", range(10))
+def test_another_process_refreshes_at_any_call(monkeypatch: pytest.MonkeyPatch, part: int) -> None:
+    files = scene()
+    for call in range(1 + part, all_calls(files), 10):
+        interrupt_at(files, call, monkeypatch)
 
 
 def test_two_refreshes_at_once_commit_once() -> None:
