@@ -8,7 +8,7 @@ from paimon_nb.base.errors import PaimonError, SqlAnalysisError, SqlSyntaxError
 from paimon_nb.base.redact import redact_text
 from paimon_nb.base.scalars import to_python
 from paimon_nb.session.core.default_catalog import CATALOG, without_default_catalog
-from paimon_nb.session.core.result import Result, message_result, result_of_frame, result_of_rows
+from paimon_nb.session.core.result import Result, message_result
 from paimon_nb.session.core.statement_context import StatementContext
 from paimon_nb.session.execute import (
     admin,
@@ -22,12 +22,9 @@ from paimon_nb.session.execute import (
     show,
     update_delete,
 )
-from paimon_nb.session.execute.known_errors import raise_known_error
-from paimon_nb.session.query.engine_choice import ENGINE, SPARK
+from paimon_nb.session.execute.engines import Question, answer
 from paimon_nb.session.query.error_location import locate_more_exactly, span_named_by_error
-from paimon_nb.session.query.local_select import Rows, try_local_select
-from paimon_nb.session.query.plain_columns import fields_of_plain_columns
-from paimon_nb.session.query.run_query import run_query, with_position
+from paimon_nb.session.query.run_query import with_position
 from paimon_nb.sql import parse
 from paimon_nb.statements import (
     AlterDatabase,
@@ -88,26 +85,9 @@ def _run_query_statement(context: StatementContext, statement: Query) -> Result:
         from paimon_nb.session.streaming.statements import select
 
         return select(context, statement)
+    question = Question(context.session, statement, context.text, context.params, context.displayed)
     with shared_plans():
-        local = _answer_locally(context, statement)
-        if local is not None:
-            return result_of_rows(context.session, *local)
-        raise_known_error(context.session, context.text, statement)
-        frame = run_query(context.session, statement, context.text, context.params)
-        fields = fields_of_plain_columns(context.session, statement) if context.displayed else ()
-        return result_of_frame(frame, context.text, statement.span, fields)
-
-
-def _answer_locally(context: StatementContext, query: Query) -> Rows | None:
-    """The query's rows without Spark; None if Spark must run it."""
-    if context.session.setting(ENGINE) == SPARK:
-        return None
-    local = None if query.parameters else try_local_select(context.session, query)
-    if local is not None or not context.displayed:
-        return local
-    from paimon_nb.session.query.local.answer import local_answer
-
-    return local_answer(context.session, query, context.text, context.params)
+        return answer(question)
 
 
 def _stop_job(context: StatementContext, statement: StopJob) -> Result:

@@ -12,7 +12,7 @@ from paimon_nb.catalog.api import SYSTEM_DATABASE
 from paimon_nb.options import table as opt
 from paimon_nb.session.core.result import Result, message_result, result_of_frame, rows_result
 from paimon_nb.session.query.run_query import known_to_spark, temporary_names_of_tables
-from paimon_nb.session.query.untrusted_text import analyse
+from paimon_nb.session.query.untrusted_text import analyse, must_be_checked
 from paimon_nb.spark.runtime.jvm_bridge import explain_text
 from paimon_nb.statements import (
     Analyze,
@@ -30,7 +30,10 @@ from paimon_nb.statements import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from paimon_nb.session.core.statement_context import StatementContext
+    from paimon_nb.session.execute.engines import Fact
     from paimon_nb.session.execute.procedure_context import RunStatement
     from paimon_nb.table.tables.table import Table
 
@@ -103,12 +106,15 @@ def _described_query(context: StatementContext, query: Query) -> Result:
 
 
 def explain(context: StatementContext, statement: Explain) -> Result:
-    """The scan of each Paimon table (snapshot, splits, skipped files), the engine that answers, then Spark's plan."""
-    from paimon_nb.session.query.local.answer import engine_line
+    """The scan of each Paimon table (snapshot, splits, skipped files), then what each engine says to the query.
+
+    Spark's plan follows if Spark must run the query, and it has started or the plan is a detailed one.
+    """
+    from paimon_nb.session.execute.engines import Question, facts_of
+    from paimon_nb.session.execute.known_errors import raise_known_error
     from paimon_nb.session.query.searches import explain_search, is_search
-    from paimon_nb.spark.errors import spark_errors
     from paimon_nb.spark.scan.explain import explain_relation
-    from paimon_nb.sql import render, source_query
+    from paimon_nb.sql import source_query
 
     session, explained = context.session, statement.statement
     if isinstance(explained, RowChange):
@@ -139,19 +145,43 @@ def explain(context: StatementContext, statement: Explain) -> Result:
         ):
             table = session.table(ref.parts, ref.options)
             lines.append(explain_relation(table, filter=ref.filter, columns=ref.columns))
-    mode = (
-        statement.mode.lower() if statement.mode.lower() in ("extended", "formatted", "cost", "codegen") else "simple"
-    )
+    answered_here = False
+    if isinstance(explained, Query):
+        question = Question(session, query, context.text, context.params, displayed=True)
+        facts = list(facts_of(question))
+        answered_here = facts[-1].engine != "spark"
+        lines.append(_engine_lines(facts))
+        if not answered_here:
+            raise_known_error(session, context.text, query)
+    mode = statement.mode.lower()
+    in_detail = mode in ("extended", "formatted", "cost", "codegen")
+    if not answered_here and (in_detail or session.spark_started or must_be_checked(session)):
+        lines.append("== Spark ==\n" + _spark_plan(context, statement, query, mode if in_detail else "simple"))
+    elif not answered_here:
+        lines.append("== Spark ==\nnot started: EXPLAIN EXTENDED starts it and shows its plan")
+    return rows_result({"plan": ["\n\n".join(lines)]})
+
+
+def _engine_lines(facts: Sequence[Fact]) -> str:
+    """The engines that were tried, a line each: which one answers and how, and why the others cannot."""
+    width = max(len(fact.engine) for fact in facts)
+    tried = [f"{f.engine:<{width}}  {'answers' if f.answers else 'cannot '}  {f.why}" for f in facts]
+    plan = ["", "== Plan ==", *facts[-1].plan] if facts[-1].plan else []
+    return "\n".join(["== Engine ==", *tried, *plan])
+
+
+def _spark_plan(context: StatementContext, statement: Explain, query: Query, mode: str) -> str:
+    """Spark's plan of a query. Starts Spark."""
+    from paimon_nb.spark.errors import spark_errors
+    from paimon_nb.sql import render
+
+    session = context.session
     with (
         temporary_names_of_tables(session, query.tables, context.text) as names,
         spark_errors(context.text, statement.span),
     ):
         frame = analyse(session, render(query, context.text, names, flink=session.flink_semantics), context.params)
-        plan_text = explain_text(frame, mode)
-    if isinstance(explained, Query):
-        lines.append(f"== Engine ==\n{engine_line(session, query, context.text, context.params)}")
-    lines.append("== Spark ==\n" + plan_text)
-    return rows_result({"plan": ["\n\n".join(lines)]})
+        return explain_text(frame, mode)
 
 
 def _change_plan(context: StatementContext, change: RowChange) -> list[str]:

@@ -17,6 +17,7 @@ from paimon_nb.session.query.char_columns import with_padded_chars
 from paimon_nb.session.query.computed_columns import computed_columns, has_computed_columns
 from paimon_nb.session.query.frames_and_files import data_of_reference, means_file, note_shadowed_frame
 from paimon_nb.session.query.hints import check_consumer, note_partitions_without_rows
+from paimon_nb.session.query.local.not_local import NotLocal
 from paimon_nb.session.query.run_query import global_system_table, known_to_spark, time_travel_options
 from paimon_nb.session.query.searches import is_search, search_rows
 from paimon_nb.session.query.stored_views import find_view, is_inside_view
@@ -59,8 +60,8 @@ class _Source:
     """A table to read; its fields are known before its rows."""
 
     fields: tuple[DataField, ...]
-    read: Callable[[], pa.Table | None]
-    """Rows that may match the condition, with at least the requested columns; None: too many rows."""
+    read: Callable[[], pa.Table]
+    """Rows that may match the condition, with at least the requested columns. Raises NotLocal: there are too many."""
 
     @classmethod
     def result_of(cls, rows: pa.Table) -> _Source:
@@ -100,25 +101,44 @@ def _count_row(count: int, name: str) -> Rows:
 
 
 def try_local_select(session: Session, query: Query) -> Rows | None:
-    """The query's result, or None if Spark must run it."""
+    """The query's result, or None if another engine must run it."""
+    try:
+        return plan_select(session, query)()
+    except (NotLocal, PaimonError):
+        return None  # Spark's path raises the error again, with its position
+
+
+def plan_select(session: Session, query: Query) -> Callable[[], Rows]:
+    """How a simple SELECT is answered; reads metadata only.
+
+    Returns:
+        Reads the rows. Raises NotLocal: there are too many.
+
+    Raises:
+        NotLocal: another engine must run the query; the message says why.
+        PaimonError: its table cannot be read.
+    """
     from paimon_nb.sql.simple_select import selection_of
 
     selection = selection_of(query) if len(query.tables) == 1 else None
+    if selection is None:
+        raise NotLocal("more than columns, a filter, an order and a limit of one table")
     # In this order: asking Spark takes longer.
-    if selection is None or not _is_readable(session, query.tables[0]):
-        return None
+    if not _is_readable(session, query.tables[0]):
+        raise NotLocal("its source is not a table, file or frame that this process can read")
     if session.spark_setting("spark.sql.caseSensitive") == "true":
-        return None
-    try:
-        source = _table_at_travel(session, query.tables[0], selection)
-        answer = _local_computation(selection, source.fields) if source else None
-        rows = source.read() if source and answer else None
-    except PaimonError:
-        return None  # Spark's path raises it again, with its position
-    if source is None or answer is None or rows is None:
-        return None
-    note_shadowed_frame(session, query.tables[0])
-    return answer.result_of(rows)
+        raise NotLocal("spark.sql.caseSensitive is true")
+    source = _table_at_travel(session, query.tables[0], selection)
+    answer = _local_computation(selection, source.fields)
+    if answer is None:
+        raise NotLocal("a condition, an order or a type has another meaning in Spark")
+
+    def read() -> Rows:
+        rows = source.read()
+        note_shadowed_frame(session, query.tables[0])
+        return answer.result_of(rows)
+
+    return read
 
 
 def columns_of(selection: Selection, fields: Sequence[DataField]) -> list[tuple[str, str]] | None:
@@ -156,14 +176,16 @@ def _is_readable(session: Session, ref: TableRef) -> bool:
     return session.spark_started and not known_to_spark(session, ref.parts)
 
 
-def _table_at_travel(session: Session, ref: TableRef, selection: Selection) -> _Source | None:
-    """The table of a reference, at its time travel position, or the frame or file that it names."""
+def _table_at_travel(session: Session, ref: TableRef, selection: Selection) -> _Source:
+    """The table of a reference, at its time travel position, or the frame or file that it names. Raises NotLocal."""
     if ref.function is not None:
         rows, fields = search_rows(session, ref, _columns_to_read(selection), selection.condition)
         return _Source(fields, lambda: rows)
     if ref.file or means_frame(session, ref):
         data = data_of_reference(session, ref)
-        return None if data is None else _Source(data.fields, lambda: _rows_of_data(data, selection))
+        if data is None:
+            raise NotLocal("its source is a frame of Spark")
+        return _Source(data.fields, lambda: _rows_of_data(data, selection))
     check_no_misspelled_options(ref.options)
     options = {**ref.options, **time_travel_options(session, ref.travel)}
     found = session.find(ref.parts)
@@ -171,7 +193,7 @@ def _table_at_travel(session: Session, ref: TableRef, selection: Selection) -> _
         return _Source.result_of(global_system_table(found.catalog, found.name))
     table = found.catalog.table(found.name, session.options_of(found))
     if has_computed_columns(found.name.system) and computed_columns(table.schema.options):
-        return None
+        raise NotLocal("the table has computed columns")
     if found.name.system is not None:
         return _Source.result_of(table.system(found.name.system, options=options))
 
@@ -180,7 +202,7 @@ def _table_at_travel(session: Session, ref: TableRef, selection: Selection) -> _
     if session.flink_semantics:
         check_consumer(table.copy(options))
     if computed_columns(table.schema.options):
-        return None
+        raise NotLocal("the table has computed columns")
     note_partitions_without_rows(session, table, options)
     without_spark = not session.spark_started
     columns = _columns_to_read(selection)
@@ -188,9 +210,11 @@ def _table_at_travel(session: Session, ref: TableRef, selection: Selection) -> _
         table, options=options, filter=selection.condition, columns=columns, without_spark=without_spark
     )
 
-    def read() -> pa.Table | None:
+    def read() -> pa.Table:
         rows = _rows_of_small_scan(scan, selection)
-        return None if rows is None else with_padded_chars(session, rows, table)
+        if rows is None:
+            raise NotLocal("the query reads many rows")
+        return with_padded_chars(session, rows, table)
 
     return _Source(scan.fields, read)
 

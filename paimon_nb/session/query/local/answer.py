@@ -18,7 +18,6 @@ from paimon_nb.session.query.local.translate import Translator
 from paimon_nb.session.query.local.translation import NamedQuery, Parts, Translation
 from paimon_nb.session.query.local.views import find_query_of_view
 from paimon_nb.session.query.local.written import TRANSLATED, edits_to_cover, query_tree_of
-from paimon_nb.session.query.local_select import try_local_select
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -74,7 +73,14 @@ class Prepared:
     def describe(self) -> str:
         """How the query is answered, in one line."""
         tables = ", ".join(f"{'.'.join(s.table.parts)} ({source.how})" for s, source in self.scans)
-        return f"local: DuckDB reads {tables}, {self.size:,} bytes; the answer is Spark's, without a JVM"
+        return f"DuckDB reads {tables or 'no table'}, {self.size:,} bytes; the answer is Spark's, without a JVM"
+
+    def scan_lines(self) -> list[str]:
+        """The tables that are read, with the columns that the query uses."""
+        return [
+            f"scan {'.'.join(scan.table.parts)}: {', '.join(f.name for f in scan.fields if f.name in scan.used) or 'no column'} ({source.how}, {source.rows:,} rows, {source.size:,} bytes)"
+            for scan, source in self.scans
+        ]
 
 
 def local_answer(
@@ -104,19 +110,6 @@ def _refuse_if_forced(session: Session, reason: str) -> None:
             f"this query cannot be answered without Spark: {reason}",
             hint=f"RESET '{ENGINE}'", option=ENGINE, value=LOCAL,
         )  # fmt: skip
-
-
-def engine_line(session: Session, query: Query, text: str, parameters: Mapping[str, Any]) -> str:
-    """Which engine answers the query when it is displayed, and why. Reads little more than metadata."""
-    try:
-        return prepare_for_embedded_engine(session, query, text, parameters).describe()
-    except NotLocal as reason:
-        why = str(reason)
-    except PaimonError as error:
-        why = str(error)
-    if session.setting(ENGINE) != SPARK and try_local_select(session, query) is not None:
-        return "local: rows and columns of one small table, read by this process"
-    return f"Spark: {why}"
 
 
 def prepare_for_embedded_engine(

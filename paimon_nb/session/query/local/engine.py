@@ -36,6 +36,9 @@ _WITH_ERRORS = (
 )  # fmt: skip
 """Optimizers that leave out expressions, and with them the errors that Spark reports: `-y <> 100` of the least number, `sum(y + 1)` as
 `sum(y) + count(y)`, or rows of queries that are to be computed whole."""
+_UTC = ("UTC", "Etc/UTC", "GMT", "Z")
+_UNKNOWN_FROM_US = 2_114_380_800_000_000
+"""The year 2037."""
 _BATCH_ROWS = 1 << 17
 _MEMORY_SHARE, _MEMORY_MAX = 4, 4 << 30
 """The engine uses a quarter of the machine's memory, at most 4 GB; then it writes to a temporary folder."""
@@ -111,10 +114,18 @@ def add_zone_functions(connection: Any, zone: str, text: str) -> None:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    def check_year(times: Any) -> None:
+        """Arrow knows no daylight saving time after the years that a zone lists one by one."""
+        latest = pc.max(times.cast(pa.int64())).as_py()
+        if zone not in _UTC and latest is not None and latest >= _UNKNOWN_FROM_US:
+            raise ValueError(f"a time in {zone} after 2036")
+
     def in_zone(instants: Any) -> Any:  # the engine looks at annotations, and does not find Arrow's
+        check_year(instants.cast(pa.timestamp("us", "UTC")))
         return pc.local_timestamp(instants.cast(pa.timestamp("us", zone)))
 
     def to_instant(local: Any) -> Any:
+        check_year(local.cast(pa.timestamp("us")))
         return pc.assume_timezone(local.cast(pa.timestamp("us")), zone, ambiguous="earliest")
 
     for name, function, of, to in (

@@ -250,14 +250,18 @@ _INSTANT_UNITS = {
 
 def _unix(word: str, divisor: int) -> Build:
     def unix_sql(_flink: bool, values: list[Value]) -> Value:
-        """Whole units since 1970, rounded down."""
+        """Whole units since 1970, rounded down; those of `unix_timestamp` towards zero, as in Spark."""
         a = values[0]
         if a.type not in (DATE, TIMESTAMP, INSTANT):
             raise NotLocal(f"{word.upper()} of {a.type.bare()} is left to Spark")
         if word != "unix_timestamp" and a.type != INSTANT:
             raise NotLocal(f"{word.upper()} of {a.type.bare()} is left to Spark")
         x = f"epoch_us({a.sql if a.type == TIMESTAMP else a.cast(INSTANT).sql})"  # Spark takes a timestamp without zone for UTC
-        text = f"(CASE WHEN {x} < 0 THEN ({x} - {divisor - 1}) // {divisor} ELSE {x} // {divisor} END)"
+        text = (
+            f"{x} // {divisor}"
+            if word == "unix_timestamp"
+            else f"(CASE WHEN {x} < 0 THEN ({x} - {divisor - 1}) // {divisor} ELSE {x} // {divisor} END)"
+        )
         named = [*values, Value("", STRING, "yyyy-MM-dd HH:mm:ss")] if word == "unix_timestamp" else values
         return Value(f"CAST({text} AS BIGINT)", BIGINT, called(word, named))
 
