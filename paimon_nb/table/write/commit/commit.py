@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import Cancelled, CommitConflict, CommitError, PaimonError, UnsupportedOperation
+from paimon_nb.options.write import END_INPUT_WATERMARK
 from paimon_nb.table.read.store import POSTPONE_BUCKET, TableStore
 from paimon_nb.table.write.publish.abort import abort_messages
+from paimon_nb.table.write.publish.attempt import CommitMeta
 from paimon_nb.table.write.publish.changes import BATCH_IDENTIFIER, CommitMessage
 from paimon_nb.table.write.publish.overwrite import Overwrite, overwrite_change
 from paimon_nb.table.write.publish.publisher import SnapshotPublisher
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from paimon_nb.table.write.publish.attempt import CommitMeta
+    from paimon_nb.format.snapshot import Snapshot
 
 log = logging.getLogger(__name__)
 _COMPACT_AGAIN = 5
@@ -40,7 +42,61 @@ class TableCommit(SnapshotPublisher):
         super().__init__(store, commit_user)
         self._looked_ms = clock.now_ms()
 
-    def _before_commit(
+    def commit(
+        self,
+        messages: Iterable[CommitMessage],
+        identifier: int = BATCH_IDENTIFIER,
+        *,
+        overwrite: Overwrite | None = None,
+        properties: Mapping[str, str] | None = None,
+        watermark: int | None = None,
+        expected_rows: int | None = None,
+        ignore_empty: bool = True,
+        run_maintenance: bool = True,
+        check: Callable[[Snapshot | None], None] | None = None,
+    ) -> list[int]:
+        """Publish messages as snapshots. Retries if other writers commit at the same time.
+
+        Args:
+            messages: the messages of one or more writers (`TableWrite.prepare_commit`).
+            identifier: number of the commit in its job, increasing; the default is for batch writes.
+            overwrite: the partitions to replace (INSERT OVERWRITE); None appends.
+            properties: properties of the snapshots.
+            watermark: epoch milliseconds; the default of a batch write is the option `end-input.watermark`.
+            expected_rows: number of rows of the source. The commit fails if the writers received another number.
+            ignore_empty: False creates an APPEND snapshot even without changes.
+            run_maintenance: afterwards expire snapshots and create automatic tags according to the options. It cannot
+                fail the commit.
+            check: called before each attempt with the snapshot that the commit would follow; a CommitConflict that it raises
+                ends the commit.
+
+        Returns:
+            The ids of the new snapshots: none, one, or two (APPEND and COMPACT).
+
+        Raises:
+            CommitConflict: another commit changed the same files. Nothing is committed; the files of the messages are
+                deleted.
+            CommitGaveUp: other commits won every retry.
+            CommitOverwritten: the last snapshot of this process was replaced by another engine.
+            TableReplaced: the table was dropped and created again.
+            CommitError: the row counts differ.
+            Cancelled: cancellation was requested.
+            UnsupportedOperation: this process has committed or discarded the messages before, or the table does not
+                accept the change.
+        """
+        messages = self.checked_messages(messages, expected_rows)
+        if watermark is None and identifier == BATCH_IDENTIFIER:
+            watermark = self.store.options.get(END_INPUT_WATERMARK)
+        meta = CommitMeta(self.user, identifier, properties, watermark)
+        messages, before = self._assign_postponed_buckets(messages, meta, overwrite=overwrite is not None)
+        done = self.publish_messages(messages, meta, overwrite=overwrite, ignore_empty=ignore_empty, check=check)
+        if isinstance(done.compaction_error, CommitConflict):
+            return [*before, *done.ids, *self._compact_again(messages, meta)]
+        if done.ids and run_maintenance and done.compaction_error is None:
+            self._maintain(meta, {m.partition for m in messages if m.new_files})
+        return [*before, *done.ids]
+
+    def _assign_postponed_buckets(
         self, messages: list[CommitMessage], meta: CommitMeta, *, overwrite: bool
     ) -> tuple[list[CommitMessage], list[int]]:
         """Where batch writes give postponed rows their buckets: with these, and the snapshots of a rescale before it."""
@@ -64,7 +120,7 @@ class TableCommit(SnapshotPublisher):
 
         return assign_buckets(self.store, messages, publish, overwrite=overwrite)
 
-    def _after_lost_compaction(self, messages: Sequence[CommitMessage], meta: CommitMeta) -> list[int]:
+    def _compact_again(self, messages: Sequence[CommitMessage], meta: CommitMeta) -> list[int]:
         """Compact again if reads skip level 0: committed rows would stay invisible until the next compaction.
 
         The rows are committed, so an error here is logged and not raised.
@@ -93,7 +149,7 @@ class TableCommit(SnapshotPublisher):
                 break
         return []
 
-    def _after_commit(self, meta: CommitMeta, partitions: set[bytes]) -> None:
+    def _maintain(self, meta: CommitMeta, partitions: set[bytes]) -> None:
         from paimon_nb.table.write.maintenance.post_commit import run_post_commit
 
         batch = meta.identifier == BATCH_IDENTIFIER

@@ -16,7 +16,7 @@ from paimon_nb.format.snapshot import Published, Snapshot
 from paimon_nb.options import table as opt
 from paimon_nb.table.read.live_files import entries_of, live_entries, merge_entries, snapshot_manifests
 from paimon_nb.table.write.maintenance.post_commit import run_post_commit
-from paimon_nb.table.write.publish.attempt import ManifestWriter, base_is_there
+from paimon_nb.table.write.publish.attempt import CommitMeta, ManifestWriter, base_is_there
 from paimon_nb.table.write.publish.changes import BATCH_IDENTIFIER, Change, CommitMessage
 from paimon_nb.table.write.publish.overtaken import newest_to_build_on, was_overtaken
 from paimon_nb.table.write.publish.publisher import SnapshotPublisher
@@ -71,7 +71,10 @@ def remove_missing_files(store: TableStore, *, dry_run: bool = False) -> list[st
             CommitMessage(e.partition, e.bucket, e.total_buckets, deleted_files=(e.file,), base_snapshot=snapshot.id)
             for e in missing
         ]
-        if SnapshotPublisher(store).commit(messages):
+        publisher = SnapshotPublisher(store)
+        if publisher.publish_messages(
+            publisher.checked_messages(messages), CommitMeta(publisher.user, BATCH_IDENTIFIER)
+        ).ids:
             run_post_commit(store)
     return [store.data_path(e.partition, e.bucket, e.file) for e in missing]
 

@@ -16,7 +16,6 @@ from paimon_nb.base.errors import (
     AccessDenied,
     BadOptionValue,
     Cancelled,
-    CommitConflict,
     CommitError,
     CommitGaveUp,
     MissingFile,
@@ -30,7 +29,6 @@ from paimon_nb.format.snapshot import Published, Snapshot
 from paimon_nb.format.snapshot.directory import same_commit
 from paimon_nb.options import table as opt
 from paimon_nb.options.support import Access
-from paimon_nb.options.write import END_INPUT_WATERMARK
 from paimon_nb.table.write.iceberg import check_column_names, check_publishable, publish_iceberg
 from paimon_nb.table.write.publish.abort import abort_messages
 from paimon_nb.table.write.publish.attempt import CommitMeta, Plan, TableHead, try_commit
@@ -50,7 +48,7 @@ from paimon_nb.table.write.publish.checks import StrictMode, check_only_adds
 from paimon_nb.table.write.publish.overwrite import Overwrite, drop_change, overwrite_change
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from paimon_nb.table.read.store import CommitWatcher, TableStore
 
@@ -107,6 +105,15 @@ def _checked(check: Callable[[Snapshot | None], None] | None, plan: Plan) -> Pla
 log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class PublishedMessages:
+    """The snapshots that messages became."""
+
+    ids: list[int]
+    compaction_error: Exception | None = None
+    """Why the messages' compaction was not published, although their rows were."""
+
+
 class SnapshotPublisher:
     """Publishes the work of one writer identity, without compaction or maintenance after it (see `TableCommit`).
 
@@ -126,55 +133,39 @@ class SnapshotPublisher:
         strict = store.options.get(opt.COMMIT_STRICT_MODE_LAST_SAFE_SNAPSHOT) is not None
         self._strict = StrictMode(store, self.user) if strict else None
 
-    def commit(
-        self,
-        messages: Iterable[CommitMessage],
-        identifier: int = BATCH_IDENTIFIER,
-        *,
-        overwrite: Overwrite | None = None,
-        properties: Mapping[str, str] | None = None,
-        watermark: int | None = None,
-        expected_rows: int | None = None,
-        ignore_empty: bool = True,
-        run_maintenance: bool = True,
-        check: Callable[[Snapshot | None], None] | None = None,
-    ) -> list[int]:
-        """Publish messages as snapshots. Retries if other writers commit at the same time.
-
-        Args:
-            messages: the messages of one or more writers (`TableWrite.prepare_commit`).
-            identifier: number of the commit in its job, increasing; the default is for batch writes.
-            overwrite: the partitions to replace (INSERT OVERWRITE); None appends.
-            properties: properties of the snapshots.
-            watermark: epoch milliseconds; the default of a batch write is the option `end-input.watermark`.
-            expected_rows: number of rows of the source. The commit fails if the writers received another number.
-            ignore_empty: False creates an APPEND snapshot even without changes.
-            run_maintenance: afterwards expire snapshots and create automatic tags according to the options. It cannot
-                fail the commit.
-            check: called before each attempt with the snapshot that the commit would follow; a CommitConflict that it raises
-                ends the commit.
-
-        Returns:
-            The ids of the new snapshots: none, one, or two (APPEND and COMPACT).
+    def checked_messages(
+        self, messages: Iterable[CommitMessage], expected_rows: int | None = None
+    ) -> list[CommitMessage]:
+        """The messages that are not empty.
 
         Raises:
-            CommitConflict: another commit changed the same files. Nothing is committed; the files of the messages are
-                deleted.
-            CommitGaveUp: other commits won every retry.
-            CommitOverwritten: the last snapshot of this process was replaced by another engine.
-            TableReplaced: the table was dropped and created again.
-            CommitError: the row counts differ.
-            Cancelled: cancellation was requested.
-            UnsupportedOperation: this process has committed or discarded the messages before, or the table does not
-                accept the change.
+            CommitError: they do not have the expected number of rows.
+            UnsupportedOperation: this process has committed or discarded some of them before.
         """
-        messages = [m for m in _checked_messages(messages) if not m.is_empty or m.row_count]
-        self._check_not_committed_before(messages)
-        _check_row_count(messages, expected_rows)
-        if watermark is None and identifier == BATCH_IDENTIFIER:
-            watermark = self.store.options.get(END_INPUT_WATERMARK)
-        meta = CommitMeta(self.user, identifier, properties, watermark)
-        messages, before = self._before_commit(messages, meta, overwrite=overwrite is not None)
+        found = [m for m in _checked_messages(messages) if not m.is_empty or m.row_count]
+        self._check_not_committed_before(found)
+        _check_row_count(found, expected_rows)
+        return found
+
+    def publish_messages(
+        self,
+        messages: Sequence[CommitMessage],
+        meta: CommitMeta,
+        *,
+        overwrite: Overwrite | None = None,
+        ignore_empty: bool = True,
+        check: Callable[[Snapshot | None], None] | None = None,
+    ) -> PublishedMessages:
+        """Publish the rows of messages as one snapshot, and their compaction as another one.
+
+        Args:
+            messages: those of `checked_messages`.
+            meta: of the snapshots.
+            overwrite, ignore_empty, check: as of `TableCommit.commit`.
+
+        Raises:
+            CommitError, Cancelled, UnsupportedOperation, AccessDenied: nothing is committed; the files of the messages are deleted.
+        """
         made: list[int] = []
         try:
             head = self._checked_head()
@@ -203,27 +194,14 @@ class SnapshotPublisher:
             # Refused before or instead of publishing: no snapshot holds these files. After the first snapshot was
             # published, only the compaction's files are unused.
             abort_messages(self.store, messages, compaction_only=bool(made))
-            if made:
-                added = (name for m in messages for name in m.written - m.written_by_compaction)
-                mark_consumed(self.store, added, "committed")
-                # The rows are committed. The compaction lost a conflict and is left to the next one.
-                return (
-                    before
-                    + made
-                    + (self._after_lost_compaction(messages, meta) if isinstance(error, CommitConflict) else [])
-                )
-            raise
+            if not made:
+                raise
+            added = (name for m in messages for name in m.written - m.written_by_compaction)
+            mark_consumed(self.store, added, "committed")
+            return PublishedMessages(made, compaction_error=error)
         if made:
             mark_consumed(self.store, (name for m in messages for name in m.written), "committed")
-        if made and run_maintenance:
-            self._after_commit(meta, {m.partition for m in messages if m.new_files})
-        return [*before, *made]
-
-    def _before_commit(
-        self, messages: list[CommitMessage], meta: CommitMeta, *, overwrite: bool
-    ) -> tuple[list[CommitMessage], list[int]]:
-        """The messages to publish, and ids of snapshots that had to come before them."""
-        return messages, []
+        return PublishedMessages(made)
 
     def publish(self, change: Change | Plan, identifier: int = BATCH_IDENTIFIER, **meta: object) -> int | None:
         """Publish a change that is not made of messages, such as TRUNCATE or ANALYZE.
@@ -391,13 +369,6 @@ class SnapshotPublisher:
         notify_partitions_added(self.store, {e.partition for e in added})
         if self.store.has_iceberg_metadata:
             publish_iceberg(self.store)
-
-    def _after_lost_compaction(self, messages: Sequence[CommitMessage], meta: CommitMeta) -> list[int]:
-        """Called when the rows of the messages were committed and their compaction lost a conflict. Returns new snapshots."""
-        return []
-
-    def _after_commit(self, meta: CommitMeta, partitions: set[bytes]) -> None:
-        """Called after a successful commit; `partitions`: those with new files."""
 
     def _find_own_commit(self, seen: int, newest: int, change: Change, meta: CommitMeta) -> Snapshot | None:
         """A snapshot after `seen` that is this very commit: it succeeded although a failure was reported."""
