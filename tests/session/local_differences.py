@@ -122,7 +122,9 @@ def _asked_of_spark(wb: paimon_nb.Workbench, text: str, tables: Substitutes) -> 
     return run_query(wb.session, query, text, {}, tables).toArrow()
 
 
-_FLOATING_SUM = re.compile(r"\b(sum|avg|stddev|variance|var_pop)\((?!\*).*?\b`?(d|e|f)`?\b", re.IGNORECASE)
+_FLOATING_SUM = re.compile(
+    r"\b(sum|avg|stddev|variance|var_pop|corr|covar_pop|covar_samp)\((?!\*).*?\b`?(d|e|f)`?\b", re.IGNORECASE
+)
 """Sums of floating-point numbers: their last digits depend on the order of the rows, and with them conditions and orders."""
 
 
@@ -131,7 +133,9 @@ def difference_of(question: Question, ours: pa.Table, theirs: pa.Table) -> str |
     shapes = [[(f.name, str(f.type).replace(" not null", "")) for f in rows.schema] for rows in (ours, theirs)]
     if shapes[0] != shapes[1]:
         return f"columns: Spark {shapes[1]}, here {shapes[0]}"
-    has_sum = re.search(r"\b(sum|avg|stddev|variance|var_pop)\(", question.text, re.IGNORECASE)
+    has_sum = re.search(
+        r"\b(sum|avg|stddev|variance|var_pop|corr|covar_pop|covar_samp)\(", question.text, re.IGNORECASE
+    )
     if _FLOATING_SUM.search(question.text) or (has_sum and any(t in ("double", "float") for _, t in shapes[0])):
         return _difference_but_for_last_digits(ours, theirs)
     limited = " LIMIT " in question.text

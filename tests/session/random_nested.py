@@ -83,7 +83,7 @@ class Nested(Questions):
         item = self._pick(
             "max(z)", "min(c)", "count(DISTINCT z)", "max(ms)", "count_if(b)", "bool_and(b)", "bool_or(b)", "median(i)", "median(d)",
             "sort_array(collect_list(k))", "sort_array(collect_set(s))", "count(DISTINCT c)", "count(r.y)", "sum(size(l))", "max(lm['a'])",
-            "stddev(h)", "var_pop(d)", "variance(y)", "sum(size(filter(l, e -> e > 1)))",
+            "stddev(h)", "corr(h, y)", "covar_pop(h, k)", "covar_samp(d, h)", "var_pop(d)", "variance(y)", "sum(size(filter(l, e -> e > 1)))",
         )  # fmt: skip
         return Question(f"SELECT {group} AS x0, {item} AS x1 FROM {table} AS a{where} GROUP BY {group}", ())
 

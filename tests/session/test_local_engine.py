@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 from local_differences import FLINK, differences
+from random_nested import Nested
 from random_structures import Structures
 
 from benchmarks.tpch_queries import QUERIES
@@ -441,6 +442,27 @@ def test_random_joins_subqueries_and_windows_have_sparks_answers(swb):
     out = differences(swb, seed=2, count=35, kind=Structures)
     assert out.found == []
     assert out.local > out.asked / 3
+
+
+@pytest.mark.spark
+def test_random_nested_values_times_and_patterns_have_sparks_answers(swb):
+    out = differences(swb, seed=3, count=70, kind=Nested)
+    assert out.found == []
+    assert out.local > out.asked / 2
+
+
+@pytest.mark.spark
+@pytest.mark.nightly
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata"])
+@pytest.mark.parametrize("seed", range(300, 310))
+def test_many_random_nested_values_times_and_patterns_have_sparks_answers(swb, seed, zone):
+    swb.run(f"SET 'spark.sql.session.timeZone' = '{zone}'")
+    try:
+        out = differences(swb, seed, count=500, kind=Nested)
+    finally:
+        swb.run("RESET 'spark.sql.session.timeZone'")
+    assert out.found == []
+    assert out.local > out.asked / 2
 
 
 @pytest.mark.spark

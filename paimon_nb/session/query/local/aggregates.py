@@ -19,6 +19,7 @@ from paimon_nb.session.query.local.values import (
     MAX_PRECISION,
     NULL,
     Value,
+    called,
     engine_type,
     is_floating,
     is_integer,
@@ -33,9 +34,24 @@ _DEVIATIONS = {
     "VARIANCE": "var_samp", "VAR_SAMP": "var_samp", "VAR_POP": "var_pop",
 }  # fmt: skip
 _TRUTHS = {"BOOL_AND": "bool_and", "EVERY": "bool_and", "BOOL_OR": "bool_or", "SOME": "bool_or", "ANY": "bool_or"}
+PAIR_AGGREGATES = frozenset({"CORR", "COVAR_POP", "COVAR_SAMP"})
+"""Functions of two numbers."""
 _LISTS = frozenset({"COLLECT_LIST", "COLLECT_SET", "ARRAY_AGG"})
 AGGREGATES = frozenset(
-    {"COUNT", "SUM", "MIN", "MAX", "AVG", "MEAN", "COUNT_IF", "MEDIAN", *_DEVIATIONS, *_TRUTHS, *_LISTS}
+    {
+        "COUNT",
+        "SUM",
+        "MIN",
+        "MAX",
+        "AVG",
+        "MEAN",
+        "COUNT_IF",
+        "MEDIAN",
+        *PAIR_AGGREGATES,
+        *_DEVIATIONS,
+        *_TRUTHS,
+        *_LISTS,
+    }
 )
 ORDERED_AGGREGATES = frozenset(
     {"FIRST", "FIRST_VALUE", "LAST", "LAST_VALUE", "ANY_VALUE", "LISTAGG", "STRING_AGG", "COLLECT", "COLLECT_LIST"}
@@ -129,6 +145,20 @@ def _other_aggregate(function: str, rows: _Rows, name: str | None) -> Value:
     word = "DISTINCT " if function == "COLLECT_SET" else ""
     text = f"coalesce(list({word}{x.sql}) FILTER (WHERE {x.sql} IS NOT NULL), [])"
     return Value(text, Array(t), None if function == "ARRAY_AGG" else name)
+
+
+def pair_aggregate(function: str, values: list[Value]) -> Value:
+    """An aggregate of pairs of numbers. A correlation of equal values is left to Spark. Raises NotLocal."""
+    if not all(is_number(v.type) for v in values):
+        raise NotLocal(f"{function} of such values is left to Spark")
+    name = called(function.lower(), values)
+    x, y = (to_double(v).sql for v in values)
+    text = f"{function.lower()}({x}, {y})"
+    if function != "CORR":
+        return Value(text, DOUBLE, name)
+    constant = " OR ".join(f"stddev_pop({a}) FILTER (WHERE {b} IS NOT NULL) = 0" for a, b in ((x, y), (y, x)))
+    one = f"count(*) FILTER (WHERE {x} IS NOT NULL AND {y} IS NOT NULL) = 1"
+    return Value(f"(CASE WHEN {one} THEN NULL WHEN {constant} THEN {LEAVE} ELSE {text} END)", DOUBLE, name)
 
 
 def _median(rows: _Rows) -> str:

@@ -16,7 +16,13 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.types import Atomic
-from paimon_nb.session.query.local.aggregates import AGGREGATES, ORDERED_AGGREGATES, aggregate_sql
+from paimon_nb.session.query.local.aggregates import (
+    AGGREGATES,
+    ORDERED_AGGREGATES,
+    PAIR_AGGREGATES,
+    aggregate_sql,
+    pair_aggregate,
+)
 from paimon_nb.session.query.local.casts import cast_target, cast_value
 from paimon_nb.session.query.local.functions import FUNCTIONS, SPELLINGS
 from paimon_nb.session.query.local.intervals import interval_of, plus_interval
@@ -480,10 +486,18 @@ class Expressions:
 
     def _aggregate(self, e: Call) -> Value:
         rows = self.rows()
+        if e.function in PAIR_AGGREGATES:
+            return self._aggregate_of_pairs(e, rows)
         operand, condition = self._aggregate_operands(e, rows)
         return _opaque(
             aggregate_sql(e.function, operand, condition, distinct=e.distinct, flink=self.flink), operand, condition
         )
+
+    def _aggregate_of_pairs(self, e: Call, rows: Expressions) -> Value:
+        if len(e.name) > 1 or len(e.arguments) != 2 or e.distinct or e.condition is not None or e.order:
+            raise NotLocal(f"{e.function} with these arguments is left to Spark")
+        values = [rows.value(a) for a in self._arguments(e)]
+        return _opaque(pair_aggregate(e.function, values), *values)
 
     def _aggregate_operands(self, e: Call, rows: Expressions) -> tuple[Value | None, Value | None]:
         """The argument of an aggregate function (None: a star), and the condition of FILTER."""

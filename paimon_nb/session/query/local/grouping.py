@@ -58,7 +58,12 @@ def group_keys(node: Select, rows: Expressions, relation: Relation) -> Groups:
     for written in node.group.keys:
         expression = without_brackets(_group_expression(without_brackets(written), node.items, relation))
         nodes = list(walk_expression(expression))
-        if has_aggregate(expression) or isinstance(expression, Literal) or any(isinstance(n, Subquery) for n in nodes):
+        is_position = isinstance(without_brackets(written), Literal)
+        if (
+            has_aggregate(expression)
+            or (isinstance(expression, Literal) and not is_position)
+            or any(isinstance(n, Subquery) for n in nodes)
+        ):
             raise NotLocal("this GROUP BY is left to Spark")
         value = rows.value(expression)
         if value.type == NULL or not orderable(value):

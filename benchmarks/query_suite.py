@@ -1,0 +1,150 @@
+"""A list of queries, displayed: ours without a JVM, plain Spark and DuckDB over the same Parquet files, each warm and in turn."""
+
+from __future__ import annotations
+
+import os
+import statistics
+from typing import TYPE_CHECKING
+
+import pyarrow.parquet as pq
+
+from benchmarks import report
+from benchmarks.harness import OURS, Contender, Result, Work, measure
+from paimon_nb.format.types import from_arrow_schema
+from paimon_nb.spark.types import to_spark_arrow
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    import duckdb
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+    import paimon_nb
+
+SPARK, DUCKDB = "plain Spark", "DuckDB"
+
+
+def load(workbench: paimon_nb.Workbench, files: Mapping[str, Path]) -> None:
+    """A table for each file, with one run of files."""
+    for name, file in files.items():
+        rows = pq.read_table(file)
+        columns = ", ".join(f"{f.name} {f.type.bare()}" for f in from_arrow_schema(rows.schema))
+        workbench.run(f"CREATE TABLE {name} ({columns})")
+        workbench.table(name).append(rows)
+
+
+def results_of(
+    workbench: paimon_nb.Workbench,
+    files: Mapping[str, Path],
+    queries: Mapping[int, str],
+    numbers: Iterable[int],
+    *,
+    repeat: int,
+    with_spark: bool,
+    digits: int | None = None,
+    in_duckdb: Mapping[int, str] | None = None,
+) -> list[Result]:
+    """Measures and prints each query.
+
+    Args:
+        workbench: has the tables.
+        files: the Parquet files of the others, by table.
+        queries: by number, in Spark's dialect.
+        numbers: those to ask.
+        repeat: timed rounds after the warm-up.
+        with_spark: whether Spark is measured, and its answers compared.
+        digits: of floating-point numbers that are compared; None: all.
+        in_duckdb: queries that are written in another way for DuckDB.
+    """
+    workbench.run("SET 'paimon-nb.engine' = 'local'")  # an error tells why a query needs Spark
+    contenders = _Contenders(workbench, files, with_spark=with_spark, digits=digits)
+    results = []
+    for number in numbers:
+        other = (in_duckdb or {}).get(number, queries[number])
+        work = Work(f"q{number}", f"Q{number}", lambda _, n=number, o=other: contenders.of(queries[n], o))  # type: ignore[misc]
+        results.append(measure(work, None, repeat))  # type: ignore[arg-type]
+        print(_line(results[-1]), flush=True)
+    return results
+
+
+class _Contenders:
+    """Who answers a query."""
+
+    def __init__(
+        self, workbench: paimon_nb.Workbench, files: Mapping[str, Path], *, with_spark: bool, digits: int | None
+    ) -> None:
+        import duckdb
+
+        self._workbench, self._digits = workbench, digits
+        self._duckdb: duckdb.DuckDBPyConnection = duckdb.connect()
+        for name, file in files.items():
+            self._duckdb.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet('{file}')")
+        self._spark: SparkSession | None = None
+        if with_spark:
+            from paimon_nb.spark.runtime.session import spark_session
+
+            self._spark = spark_session(conf={"spark.sql.shuffle.partitions": str(os.cpu_count() or 1)})
+            for name, file in files.items():
+                self._spark.read.parquet(str(file)).createOrReplaceTempView(name)
+
+    def of(self, text: str, in_duckdb: str) -> Iterator[Contender]:
+        spark = self._spark
+
+        def ours() -> pa.Table:
+            result = self._workbench.run(text)
+            assert not self._workbench.session.spark_started, "answered by Spark"
+            assert result.arrow is not None
+            return result.arrow
+
+        yield Contender(OURS, ours, check=self._typed_rows)
+        if spark is not None:
+            yield Contender(SPARK, lambda: spark.sql(text).toArrow(), check=self._typed_rows)
+        yield Contender(DUCKDB, lambda: self._duckdb.sql(in_duckdb).to_arrow_table(), check=None)
+
+    def _typed_rows(self, rows: pa.Table) -> tuple[list[tuple[str, str]], list[str]]:
+        """Names, types and sorted rows of an answer."""
+        rows = to_spark_arrow(rows, from_arrow_schema(rows.schema))
+        shape = [(f.name, str(f.type)) for f in rows.schema]
+        columns = [[self._text(v) for v in column.to_pylist()] for column in rows.columns]
+        return shape, sorted(map(repr, zip(*columns, strict=True)))
+
+    def _text(self, value: object) -> str:
+        return f"{value:.{self._digits}g}" if isinstance(value, float) and self._digits else repr(value)
+
+
+def _line(result: Result) -> str:
+    parts = [f"{result.work.title:4}"]
+    for name in result.seconds:
+        cpu = f" ({statistics.median(result.cpu[name]):.2f} s of CPU)" if result.cpu[name] else ""
+        parts.append(f"{name} {result.median(name):.3f} s{cpu}")
+    return ", ".join(parts) + (", equal answers" if result.equal else "")
+
+
+def summary(results: Sequence[Result]) -> list[str]:
+    """A line for each contender: the sums, and how ours compare."""
+    lines = []
+    for name in results[0].seconds if results else ():
+        seconds = sum(r.median(name) for r in results)
+        cpu = sum(statistics.median(r.cpu[name]) for r in results if r.cpu[name])
+        lines.append(f"{name}: {seconds:.2f} s in all, {cpu:.2f} s of CPU")
+        if name != OURS:
+            ratios = [ratio for r in results if (ratio := r.cpu_ratio(name)) is not None]
+            lines[-1] += f"; ours in multiples of it, median of the queries: {statistics.median(ratios):.2f} by CPU"
+    return lines
+
+
+def write(file: str, title: str, command: str, results: Sequence[Result], lines: Sequence[str]) -> None:
+    """Writes results/FILE."""
+    names, about = list(results[0].seconds), report.machine(None)
+    table = [f"| query | {' | '.join(f'{n}, s | CPU' for n in names)} |", "|---|" + "---|---|" * len(names)]
+    for r in results:
+        cells = [f"{r.median(n):.3f} | {statistics.median(r.cpu[n]) if r.cpu[n] else 0:.2f}" for n in names]
+        table.append(f"| {r.work.title} | {' | '.join(cells)} |")
+    versions = ", ".join(f"{n} {v}" for n, v in about["versions"].items())
+    machine = (
+        f"{about['cores']} cores, {about['memory_gib']} GiB, load {about['load_at_start']} at the start; {versions}."
+    )
+    heading = [f"# {title}", "", f"`{command}`. {machine}", ""]
+    (report.RESULTS / file).write_text("\n".join([*heading, *(f"- {line}" for line in lines), "", *table, ""]))
