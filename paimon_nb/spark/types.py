@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paimon_nb.base.batches import BATCH_ROWS
 from paimon_nb.base.errors import SchemaMismatch
 from paimon_nb.format.types import (
     Array,
@@ -54,9 +55,6 @@ NANO_DIGITS = 6
 SPARK_VARIANT = pa.struct(
     [pa.field("value", pa.binary(), False), pa.field("metadata", pa.binary(), False, metadata={b"variant": b"true"})]
 )
-
-
-_BATCH_ROWS = 1 << 16
 
 
 # -- schemas
@@ -217,7 +215,7 @@ def to_spark_arrow(table: pa.Table, fields: Iterable[DataField]) -> pa.Table:
 def task_batches(table: pa.Table, fields: Iterable[DataField]) -> Iterator[pa.RecordBatch]:
     """The same rows in batches, for Spark. No batch is empty: Spark may take an empty batch for the end."""
     rows = to_spark_arrow(table, fields)
-    return (b for b in rows.to_batches(max_chunksize=_BATCH_ROWS) if b.num_rows)
+    return (b for b in rows.to_batches(max_chunksize=BATCH_ROWS) if b.num_rows)
 
 
 def from_spark_arrow(table: pa.Table, fields: Iterable[DataField], zone: str = "UTC") -> pa.Table:

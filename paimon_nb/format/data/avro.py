@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from paimon_nb.base.batches import BATCH_ROWS
 from paimon_nb.base.errors import CorruptFile, UnsupportedFormat
 from paimon_nb.format.avro.blocks import BLOCK_BYTES, PACK, Blocks, BlockSink
 from paimon_nb.format.data.avro_schema import avro_schema, entry_types, has_text_keys, plain_schema
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from paimon_nb.fs import FileIO
 
 _CODECS = {"none": "null", "uncompressed": "null", "null": "null", "zstd": "zstandard", "zstandard": "zstandard", "snappy": "snappy", "deflate": "deflate", "gzip": "deflate", "zlib": "deflate", "bzip2": "bzip2", "xz": "xz"}  # fmt: skip
-_ROWS = 1 << 16
 _EXACT = decimal.Context(prec=60)
 _Convert = Callable[[Any], Any]
 
@@ -99,7 +99,7 @@ class AvroReader:
     def close(self) -> None:
         self._source.close()
 
-    def _tables_of_blocks(self, groups: Sequence[int] | None, rows: int = _ROWS) -> Iterator[pa.Table]:
+    def _tables_of_blocks(self, groups: Sequence[int] | None, rows: int = BATCH_ROWS) -> Iterator[pa.Table]:
         from fastavro import schemaless_reader
 
         selected = None if groups is None else set(groups)
@@ -192,7 +192,7 @@ class AvroWriter:
         from fastavro import schemaless_writer
 
         names = [f.name for f in self._fields]
-        for batch in table.to_batches(max_chunksize=_ROWS):
+        for batch in table.to_batches(max_chunksize=BATCH_ROWS):
             columns = [_avro_values(batch.column(i), f.type) for i, f in enumerate(self._fields)]
             for values in zip(*columns, strict=True):
                 schemaless_writer(self._block, self._schema, dict(zip(names, values, strict=True)))

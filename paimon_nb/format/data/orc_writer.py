@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from paimon_nb.base.batches import BATCH_ROWS
 from paimon_nb.base.errors import UnsupportedFormat
 from paimon_nb.format.data.orc_decoder import UNITS_PER_SECOND, wide_range_converters
 from paimon_nb.format.data.parquet_writer import nested_ids, shredded_maps
@@ -78,7 +79,7 @@ class OrcWriter:
             from paimon_nb.format.data.shared_shredding_writer import with_shredded_maps
 
             table = with_shredded_maps(table, self.maps)
-        for batch in table.to_batches(max_chunksize=65536):
+        for batch in table.to_batches(max_chunksize=BATCH_ROWS):
             columns = [pyorc_values(batch.column(i), f.type) for i, f in enumerate(self._fields)]
             before = self._sink.tell()
             self._writer.writerows(zip(*columns, strict=True) if columns else [()] * batch.num_rows)

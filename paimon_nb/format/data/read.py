@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import pyarrow as pa
 
+from paimon_nb.base.batches import BATCH_ROWS
 from paimon_nb.base.errors import CorruptFile, UnsupportedFormat
 from paimon_nb.base.registry import LazyRegistry
 from paimon_nb.format.data.file_schema import format_of, is_compacted_changelog
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from paimon_nb.fs import FileIO
     from paimon_nb.options import TableOptions
 
-BATCH_ROWS = 1 << 16
 _WITH_DECLARED_ROWS = ("parquet", "orc", "avro")
 ROW_POSITION = "_ROW_POSITION"
 """int64: the position of a row in its file, from 0, as in deletion vectors."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from paimon_nb.base.batches import BATCH_ROWS
 from paimon_nb.base.errors import (
     EnvironmentError_,
     PaimonError,
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
 MAX_ROWS = 1_000_000
 """Rows of a displayed result, at most."""
-_BATCH_ROWS = 1 << 16
 _VERSIONS = {"VERSION": ("number", "string"), "TIMESTAMP": ("string",)}
 _BEFORE_TABLE = frozenset({"FROM", "JOIN", ","})
 _NO_ALIAS = frozenset(
@@ -278,7 +278,7 @@ def run_in_duckdb(session: Session, text: str, params: Mapping[str, object]) -> 
 
     tables = DuckDbTables(session)
     try:
-        reader = tables.sql(text, **params).to_arrow_reader(_BATCH_ROWS)
+        reader = tables.sql(text, **params).to_arrow_reader(BATCH_ROWS)
         batches, count = [], 0
         for batch in reader:
             batches.append(batch)

@@ -13,6 +13,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from paimon_nb.base.batches import BATCH_ROWS
 from paimon_nb.base.errors import EnvironmentError_
 from paimon_nb.spark.runtime.executor_package import ship_package
 from paimon_nb.spark.runtime.java import java_home
@@ -107,7 +108,7 @@ def default_conf(conf: Mapping[str, str]) -> dict[str, str]:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
-        "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": str(BATCH_ROWS),
         "spark.sql.timeType.enabled": "true",
         "spark.driver.extraJavaOptions": _java_options(conf.get("spark.driver.extraJavaOptions", "")),
     }

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow.dataset as ds
 
+from paimon_nb.base.batches import BATCH_ROWS
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pyarrow as pa
     import pyarrow.compute as pc
-
-
-_BATCH_ROWS = 1 << 16
 
 
 class Scanned(Protocol):
@@ -62,7 +61,7 @@ class TableDataset(ds.Dataset):  # type: ignore[misc]  # pyarrow has no types
         Returns:
             A `pyarrow.dataset.Scanner`, which can be read once.
         """
-        return self._query.scanner(columns, filter, batch_rows=batch_size or _BATCH_ROWS)
+        return self._query.scanner(columns, filter, batch_rows=batch_size or BATCH_ROWS)
 
     def to_table(self, columns: Sequence[str] | None = None, filter: pc.Expression | None = None, **_: Any) -> pa.Table:
         """All rows.

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
+from paimon_nb.base.batches import BATCH_ROWS
 from paimon_nb.base.errors import BadOptionValue, ReaderConsumed
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.optional_packages import import_optional
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 
     from paimon_nb.table.read import Predicate, ScanPlan, Split
 
-BATCH_ROWS = 1 << 16
-"""Rows of a record batch, at most."""
 PIECE_BYTES = 64 << 20
 """Bytes of decoded rows in memory at a time, about."""
 _PIECE_BYTES_OF_LIMIT = 4 << 20

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from paimon_nb.base.batches import BATCH_ROWS
 from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.schema import readable_fields
@@ -330,7 +331,7 @@ class ReadableTable(TableHandle):
         """
         return self._lazy_query().at(snapshot=snapshot, tag=tag, timestamp=timestamp)
 
-    def to_batches(self, *, batch_rows: int = 1 << 16) -> RecordBatches:
+    def to_batches(self, *, batch_rows: int = BATCH_ROWS) -> RecordBatches:
         """The table's rows in record batches, in bounded memory: large splits are read and merged in ranges of keys.
 
         Args:
@@ -341,7 +342,7 @@ class ReadableTable(TableHandle):
         """
         return self._lazy_query().to_batches(batch_rows=batch_rows)
 
-    def to_reader(self, *, batch_rows: int = 1 << 16) -> pa.RecordBatchReader:
+    def to_reader(self, *, batch_rows: int = BATCH_ROWS) -> pa.RecordBatchReader:
         """The table's rows as a `pyarrow.RecordBatchReader`, which can be read once.
 
         Args:
@@ -390,7 +391,7 @@ class ReadableTable(TableHandle):
         columns: Sequence[str] | None = None,
         filter: str | Predicate | pc.Expression | None = None,
         *,
-        batch_rows: int = 1 << 16,
+        batch_rows: int = BATCH_ROWS,
     ) -> Any:
         """The table's rows as a scanner of `pyarrow.dataset`, which can be read once.
 

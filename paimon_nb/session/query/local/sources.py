@@ -6,6 +6,7 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from paimon_nb.base.batches import BATCH_ROWS
 from paimon_nb.base.errors import BucketsChanged
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.types import Char, DataField, from_arrow_schema
@@ -41,7 +42,6 @@ _VIRTUAL_COLUMNS = frozenset({"filename", "file_row_number", "file_index"})
 """Names that the engine's Parquet reader gives to columns of its own."""
 _PATTERN = frozenset("*?[]{}")
 """Characters of a path that the engine takes for a pattern."""
-_BATCH_ROWS = 1 << 16
 _PIECE_BYTES = 64 << 20
 
 
@@ -272,7 +272,7 @@ def _visible_rows(scan: PlannedScan) -> Generator[pa.Table, None, None]:
 def _visible_batches(scan: PlannedScan) -> Iterator[pa.RecordBatch]:
     with closing(_visible_rows(scan)) as pieces:
         for rows in pieces:
-            yield from rows.to_batches(max_chunksize=_BATCH_ROWS)
+            yield from rows.to_batches(max_chunksize=BATCH_ROWS)
 
 
 def _merged_batches(scan: PlannedScan) -> Iterator[pa.RecordBatch]:
@@ -282,4 +282,4 @@ def _merged_batches(scan: PlannedScan) -> Iterator[pa.RecordBatch]:
     for split in scan.plan.splits:
         with closing(iter_split(scan.store, split, names, scan.plan.predicate, piece_bytes=_PIECE_BYTES)) as pieces:
             for rows in pieces:
-                yield from rows.select(names).to_batches(max_chunksize=_BATCH_ROWS)
+                yield from rows.select(names).to_batches(max_chunksize=BATCH_ROWS)

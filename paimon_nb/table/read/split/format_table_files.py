@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from paimon_nb.base.batches import BATCH_ROWS
 from paimon_nb.base.errors import CorruptFile, ReadError, UnsupportedFormat
 from paimon_nb.format.data.csv_files import CsvReader
 from paimon_nb.format.data.foreign_columns import stored_fields
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from paimon_nb.table.read.plan.snapshot_scan import Split
     from paimon_nb.table.read.store import TableStore
 
-_BATCH_ROWS = 1 << 16
 _MAGIC = {"parquet": b"PAR1", "orc": b"ORC"}
 """The first bytes of a file."""
 
@@ -60,7 +60,7 @@ def _rows_of_file(store: TableStore, path: str, fields: Sequence[DataField]) -> 
     """The rows of one file; NULL in columns that it does not have."""
     reader, present = _open_format_reader(store, path, fields)
     try:
-        for batch in reader.batches(_BATCH_ROWS):
+        for batch in reader.batches(BATCH_ROWS):
             rows = pa.Table.from_batches([batch])
             if not fields:
                 yield without_columns(batch.num_rows)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from paimon_nb.base.batches import BATCH_ROWS
 from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND, iter_data_file, kv_columns
-from paimon_nb.format.data.read import BATCH_ROWS
 from paimon_nb.format.data.schema_evolution import rows_as_read_fields
 from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.options import table as opt

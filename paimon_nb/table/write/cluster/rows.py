@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from paimon_nb.base.batches import BATCH_ROWS
 from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.options import table as opt
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 _AUTO_ZORDER, _AUTO_HILBERT = 2, 5
 """Minimum number of columns for which `clustering.strategy` = auto uses a curve."""
 _KEY = "_SORT_KEY_"
-_BATCH_ROWS = 65536
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +76,8 @@ class OrderedRows:
         self._keys: list[str] = []
 
     def add(self, rows: pa.Table) -> None:
-        for start in range(0, rows.num_rows, _BATCH_ROWS):
-            part = rows.slice(start, _BATCH_ROWS)
+        for start in range(0, rows.num_rows, BATCH_ROWS):
+            part = rows.slice(start, BATCH_ROWS)
             columns = self._sort_key_columns(part, self._fields, self._text_bytes)
             if self._sort is None:
                 self._keys = [f"{_KEY}{i}" for i in range(len(columns))]
