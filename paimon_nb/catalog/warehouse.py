@@ -602,11 +602,12 @@ def _external_paths(schema: TableSchema) -> str | None:
 
 
 def _may_keep_files(store: TableStore, schema: TableSchema) -> bool:
-    """Whether the files of a table can belong to a table with another schema: same partition columns, same path."""
+    """Whether the files of a table can belong to a table with another schema: partition columns of the same types, same path."""
     latest = store.schemas.latest()
     return (
         latest is not None
-        and latest.partition_keys == schema.partition_keys
+        and [(f.name, f.type.bare()) for f in latest.partition_fields]
+        == [(f.name, f.type.bare()) for f in schema.partition_fields]
         and FORMAT_TABLE not in (latest.options.get("type"), schema.options.get("type"))
         and schema.options.get("path", store.root) == store.root
     )

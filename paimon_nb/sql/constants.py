@@ -12,12 +12,15 @@ if TYPE_CHECKING:
 
 
 def parse_constant(cursor: Cursor) -> object:
-    """A constant: text, number, boolean, NULL, ARRAY/MAP/NAMED_STRUCT of constants, TIMESTAMP '...' (as text); a `Constant` for `:name`."""
+    """A constant: text, number, boolean, NULL, ARRAY/MAP/NAMED_STRUCT of constants, TIMESTAMP '...' (as text), X'...'.
+
+    A `Constant` for `:name`.
+    """
     token = cursor.next()
     if token.kind == "param":
         return Constant("parameter", token.text[1:])
     if token.kind == "string":
-        return token.value
+        return token.unescaped
     if token.upper in ("-", "+") or token.kind == "number":
         sign = token.upper if token.upper in ("-", "+") else ""
         number = cursor.next() if sign else token
@@ -32,8 +35,14 @@ def parse_constant(cursor: Cursor) -> object:
             return token.upper == "TRUE"
         case "NULL":
             return None
-        case "TIMESTAMP" | "DATE" | "TIME" if cursor.peek().kind == "string":
+        case "TIMESTAMP" | "TIMESTAMP_LTZ" | "TIMESTAMP_NTZ" | "DATE" | "TIME" if cursor.peek().kind == "string":
             return cursor.string()
+        case "X" if cursor.peek().kind == "string":
+            try:
+                return bytes.fromhex(cursor.string())
+            except ValueError:
+                cursor.at -= 1
+                cursor.fail("X'...' takes an even number of hexadecimal digits")
         case "MAP":
             items = _literal_items(cursor)
             return {k if isinstance(k, str) else str(k): v for k, v in zip(items[::2], items[1::2], strict=False)}

@@ -157,3 +157,19 @@ def test_options_of_files_in_from_are_options_of_a_load(swb, source):
     json_load = f"COPY INTO t FROM '{source}' FILE_FORMAT = (TYPE = JSON, DATEFORMAT = '%d.%m.%Y') PATTERN = 'json'"
     assert copied(swb, json_load) == [("a.json", "LOADED", 1, 1, 0, None)]
     assert [str(r["d"]) for r in rows(swb, "t") if r["name"] == "J"] == ["2026-06-05"]
+
+
+@pytest.mark.nightly
+def test_printed_partitions_are_loaded_into_their_partitions(swb, tmp_path):
+    """As `tests/table/tables/test_partition_doors.py`, for COPY INTO."""
+    kinds = {
+        "BOOLEAN": ["true"], "BIGINT": ["-9223372036854775808"], "DOUBLE": ["1.0E300", "-Infinity"], "DECIMAL(10, 2)": ["-0.05"],
+        "STRING": ["a/b=c %41", "2024-01-01", "01"], "DATE": ["0001-01-01", "1969-12-31"], "TIMESTAMP(6)": ["1969-12-31 23:59:59.000001"],
+    }  # fmt: skip
+    for sql_type, texts in kinds.items():
+        swb.sql(f"CREATE OR REPLACE TABLE loaded (id INT, p {sql_type}) PARTITIONED BY (p)")
+        file = tmp_path / "in.csv"
+        file.write_text("".join(f'{i},"{text}"\n' for i, text in enumerate(texts)))
+        swb.sql(f"COPY INTO loaded FROM '{file}' FILE_FORMAT = (TYPE = CSV)")
+        shown = swb.run("SELECT `partition` FROM `loaded$partitions`").to_arrow()["partition"].to_pylist()
+        assert sorted(shown) == sorted(f"p={text}" for text in texts), sql_type

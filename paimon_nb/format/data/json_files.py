@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -19,6 +20,7 @@ from paimon_nb.format.data.iso_timestamps import ISO_TIMESTAMP, timestamp_of_tex
 from paimon_nb.format.data.schema_cast import without_columns
 from paimon_nb.format.data.text_codecs import new_encoder, read_text, split_lines
 from paimon_nb.format.file_errors import broken_file, is_out_of_memory
+from paimon_nb.format.schema import FORMAT_TABLE
 from paimon_nb.format.types import (
     Array,
     DataField,
@@ -36,7 +38,7 @@ from paimon_nb.format.types import (
 from paimon_nb.format.types.arrow_builders import empty_table, fixed_size_lists_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from paimon_nb.fs import FileIO
     from paimon_nb.options import TableOptions
@@ -137,6 +139,8 @@ class JsonWriter:
                 )  # fmt: skip
         self._out, self._encoder = out, new_encoder(compression)
         self._line_end = options.raw.get("json.line-delimiter", "\n")
+        self._is_plain = options.raw.get("type") == FORMAT_TABLE
+        """Whether others read the file: Spark takes no text for a number. Java takes both; it writes text."""
 
     @property
     def pending_bytes(self) -> int:
@@ -144,7 +148,7 @@ class JsonWriter:
 
     def write(self, table: pa.Table) -> None:
         names = [f.name for f in self.fields]
-        columns = [_json_values(table.column(i), f.type) for i, f in enumerate(self.fields)]
+        columns = [_json_values(table.column(i), f.type, self._is_plain) for i, f in enumerate(self.fields)]
         rows = (dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True))
         text = "".join(json.dumps(row, ensure_ascii=False, separators=(",", ":")) + self._line_end for row in rows)
         self._out.write(self._encoder.compress(text.encode()))
@@ -184,13 +188,13 @@ def column_of_java_texts(texts: Sequence[str | None], t: DataType) -> pa.Array:
     return column if t.root in ("CHAR", "VARCHAR") else cast_column(column, STRING, t.with_nullable(True))
 
 
-def _json_values(column: Any, t: DataType) -> list[Any]:
-    """The values of an Arrow array as JSON values."""
+def _json_values(column: Any, t: DataType, is_plain: bool) -> list[Any]:
+    """The values of an Arrow array as JSON values; numbers as numbers if `is_plain`, else as text."""
     column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     known = column.is_valid().to_pylist()
     match t:
         case Array():
-            inside = iter(_json_values(column.flatten(), t.element))
+            inside = iter(_json_values(column.flatten(), t.element, is_plain))
             sizes = (0 if n is None else n for n in pc.list_value_length(column).to_pylist())
             return [
                 [next(inside) for _ in range(size)] if is_known else None
@@ -198,20 +202,34 @@ def _json_values(column: Any, t: DataType) -> list[Any]:
             ]
         case Map():
             return [
-                None if not is_known else _json_map(column[i], t) for i, is_known in enumerate(known)
+                None if not is_known else _json_map(column[i], t, is_plain) for i, is_known in enumerate(known)
             ]  # fmt: skip
         case Row():
-            parts = [_json_values(part, f.type) for part, f in zip(column.flatten(), t.fields, strict=True)]
+            parts = [_json_values(part, f.type, is_plain) for part, f in zip(column.flatten(), t.fields, strict=True)]
             names = [f.name for f in t.fields]
             rows = list(zip(*parts, strict=True)) if parts else [()] * len(column)
             return [dict(zip(names, row, strict=True)) if k else None for row, k in zip(rows, known, strict=True)]
-    return list(java_texts_of(column, t))
+    texts = java_texts_of(column, t)
+    plain = _PLAIN_VALUES.get(t.root) if is_plain else None
+    return list(texts) if plain is None else [None if v is None else plain(v) for v in texts]
 
 
-def _json_map(scalar: Any, t: Map) -> dict[str | None, Any]:
+def _finite_or_text(text: str) -> float | str:
+    """A floating point number; JSON has no NaN and infinity. The text is the shortest one, also of FLOAT."""
+    value = float(text)
+    return value if math.isfinite(value) else text
+
+
+_PLAIN_VALUES: dict[str, Callable[[str], Any]] = {
+    **dict.fromkeys(INTEGERS, int), "FLOAT": _finite_or_text, "DOUBLE": _finite_or_text, "BOOLEAN": "true".__eq__,
+}  # fmt: skip
+"""Type -> the JSON value of Java's text. A DECIMAL stays text: Java would read a number as DOUBLE."""
+
+
+def _json_map(scalar: Any, t: Map, is_plain: bool) -> dict[str | None, Any]:
     entries = scalar.values
     keys, values = entries.field(0), entries.field(1)
-    return dict(zip(java_texts_of(keys, t.key), _json_values(values, t.value), strict=True))
+    return dict(zip(java_texts_of(keys, t.key), _json_values(values, t.value, is_plain), strict=True))
 
 
 def _column_of_json(values: list[Any], t: DataType) -> pa.Array:

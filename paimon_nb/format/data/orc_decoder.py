@@ -157,6 +157,9 @@ class OrcDecoder:
         return pa.Table.from_arrays(self._without_writer_zone(columns), schema=arrow_schema(self.fields, nullable=True))
 
     def _logical(self, column: pa.Array, field: DataField) -> pa.Array:
+        stored = self.file.schema.field(field.name)
+        if (timed := _with_spark_times(stored)) is not stored:
+            column = column.cast(timed.type)
         if isinstance(field.type, Map) and is_shared_shredding(column):
             return restore_map(column, field.type, self._arrow_metadata.get(field.name), logical_from_orc)
         return logical_from_orc(column, field.type)
@@ -231,6 +234,22 @@ class OrcDecoder:
     def _first_primitive_column(self) -> str:
         schema = self.file.schema
         return str(next((f.name for f in schema if pa.types.is_primitive(f.type)), schema.names[0]))
+
+
+def _with_spark_times(field: pa.Field) -> pa.Field:
+    """A stored field with the times that Spark writes as numbers of microseconds: TIMESTAMP_NTZ, at every depth."""
+    if (field.metadata or {}).get(b"spark.sql.catalyst.type") == b"timestamp_ntz" and field.type == pa.int64():
+        return field.with_type(pa.timestamp("us"))
+    t = field.type
+    if not pa.types.is_nested(t):
+        return field
+    inside = [t.field(i) for i in range(t.num_fields)]
+    found = [_with_spark_times(f) for f in inside]
+    if found == inside:
+        return field
+    if pa.types.is_struct(t):
+        return field.with_type(pa.struct(found))
+    return field.with_type(pa.list_(found[0]) if pa.types.is_list(t) else pa.map_(*found))
 
 
 def logical_from_orc(column: pa.Array, t: DataType) -> pa.Array:

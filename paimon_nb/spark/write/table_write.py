@@ -12,6 +12,7 @@ from paimon_nb.base.errors import SchemaMismatch
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data import ROW_ID_FIELD
 from paimon_nb.format.row import from_scalar
+from paimon_nb.format.types import Char
 from paimon_nb.spark.errors import encode_errors_of_task, spark_errors
 from paimon_nb.spark.jobs.job_cleanup import delete_job_files, with_job_token
 from paimon_nb.spark.runtime.arrow_batching import try_row_bounded_batches
@@ -286,6 +287,8 @@ def _overwrite_scope(
     values = {}
     for name, value in partition.items():
         field = store.schema.field(name)
+        if isinstance(field.type, Char) and isinstance(value, str):  # as it is stored
+            value = value.ljust(field.type.length)
         one = pa.table([pa.array([value], spark_arrow_type(field.type))], names=[name])
         values[name] = from_scalar(field.type, from_spark_arrow(one, [field]).column(0)[0])
     return Overwrite(values, dynamic=overwrite == "dynamic", read_snapshot=read_snapshot)

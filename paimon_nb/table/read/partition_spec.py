@@ -120,6 +120,8 @@ def in_row_spec(schema: TableSchema, spec: Mapping[str, Any]) -> dict[str, Any]:
         try:
             if t.root in ("CHAR", "VARCHAR") and isinstance(value, int | float) and not isinstance(value, bool):
                 value = str(value)  # as Spark: PARTITION (dt = 20240101)
+            if t.root == "DECIMAL" and isinstance(value, float):
+                value = repr(value)  # a literal of SQL: PARTITION (price = 1.50)
             is_text = isinstance(value, str)
             out[name] = parse_partition_value(t, value, default_name) if is_text else from_python(t, value)
         except PaimonError as error:

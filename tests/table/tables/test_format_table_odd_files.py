@@ -205,7 +205,8 @@ def test_text_that_is_compressed_in_another_way_is_an_error(wb, name):
 
 
 @pytest.mark.parametrize(
-    "content", ["7,ä\n".encode("utf-16"), "7,ä\n".encode("latin-1"), gzip.compress(b"5,e\n"), b"PAR1\x15\x04\xff\x9c"]
+    "content",
+    ["7,ä\n".encode("utf-16"), "7,ä\n".encode("latin-1"), gzip.compress(b"5,e\n", mtime=0), b"PAR1\x15\x04\xff\x9c"],
 )
 def test_bytes_that_are_not_utf8_are_an_error_that_names_the_file(wb, content):
     with pytest.raises(CorruptFile, match="part-0 is broken: not readable as text"):
@@ -216,3 +217,16 @@ def test_a_file_of_another_kind_is_an_error_that_names_it(wb, root):
     (root / "dt=a/h=1/README.md").write_text("hi")
     with pytest.raises(PaimonError, match=r"dt=a/h=1/README.md is not a parquet file"):
         rows(wb)
+
+
+def test_numbers_of_json_are_numbers_for_other_engines(wb):
+    wb.run(
+        "CREATE TABLE j (id INT, f FLOAT, d DOUBLE, b BOOLEAN, n DECIMAL(38, 1), r ROW<x BIGINT>, m MAP<INT, INT>) USING json"
+    )
+    wb.run(
+        "INSERT INTO j VALUES (1, CAST(0.1 AS FLOAT), CAST('NaN' AS DOUBLE), TRUE, 1234567890123456789012345678901234567.1, ROW(9223372036854775807), MAP[1, 2])"
+    )
+    [file] = Path(wb.table("j").path).glob("data-*")
+    assert file.read_text() == (
+        '{"id":1,"f":0.1,"d":"NaN","b":true,"n":"1234567890123456789012345678901234567.1","r":{"x":9223372036854775807},"m":{"1":2}}\n'
+    )

@@ -157,3 +157,12 @@ def test_maintenance_ignores_the_chosen_partitions(wb):
     wb.run("CALL sys.rescale('t', 2)")
     wb.run("ALTER TABLE t RESET ('scan.partitions')")
     assert sorted(wb.table("t").to_arrow()["id"].to_pylist()) == [1, 2]
+
+
+def test_a_replacement_whose_partition_column_has_another_type_begins_anew(wb):
+    wb.run("CREATE TABLE t (id INT, p BIGINT) PARTITIONED BY (p)")
+    wb.run("INSERT INTO t VALUES (1, -1)")
+    wb.run("CREATE OR REPLACE TABLE t (id INT, p STRING) PARTITIONED BY (p)")
+    wb.run("INSERT INTO t VALUES (2, 'a long text')")
+    assert wb.table("t").to_arrow().to_pylist() == [{"id": 2, "p": "a long text"}]
+    assert wb.table("t").latest_snapshot().id == 1
