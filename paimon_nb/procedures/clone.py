@@ -13,9 +13,11 @@ from paimon_nb.catalog.open import open_catalog
 from paimon_nb.options import table as opt
 from paimon_nb.procedures.procedure import Argument, Context, Procedure, one_row, parse_options
 from paimon_nb.spark.write.compact import compact
+from paimon_nb.table.read.plan.snapshot_scan import visible_levels
 from paimon_nb.table.read.predicate.partition_filter import partition_filter
 from paimon_nb.table.read.store import POSTPONE_BUCKET
 from paimon_nb.table.tables.copy import check_target, clone_rows, clone_schema
+from paimon_nb.table.write.compact.postponed_batch import assigns_buckets_in_batch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -144,7 +146,8 @@ def _clone_table(
     if catalog is context.catalog:
         context.snapshots += [(str(target_name), i) for i in snapshots]
     context.notes.append(f"{count} rows of {name} were cloned to {target_name}")
-    if snapshots and target.store.bucket_option == POSTPONE_BUCKET:
+    waits = not assigns_buckets_in_batch(target.store) or visible_levels(target.store) is not None
+    if snapshots and target.store.bucket_option == POSTPONE_BUCKET and waits:
         _compact_postponed_rows_of_clone(context, catalog, target)
 
 
@@ -293,7 +296,7 @@ def known_tables(catalog: Catalog, database: str) -> list[str]:
 
 CLONE = Procedure(
     "clone",
-    "Clone a table, a database or a catalog. As in Java, a primary-key table gets postpone buckets; here it is compacted at once.",
+    "Clone a table, a database or a catalog. As in Java, a primary-key table gets postpone buckets; its rows are visible at once.",
     (
         Argument("database", doc="of the source; the whole catalog if absent"),
         Argument("table", doc="of the source; the whole database if absent"),

@@ -151,7 +151,11 @@ def test_rows_that_wait_for_their_bucket_are_refused_only_where_they_are_to_be_m
 
 
 def test_rows_that_wait_are_told_of_where_a_scan_is_explained(tmp_path):
-    t = made(tmp_path, {"bucket": "-2"})
+    wb = paimon_nb.connect(str(tmp_path / "w"))
+    wb.run("""CREATE TABLE t (id INT, v STRING, PRIMARY KEY (id) NOT ENFORCED)
+        WITH ('bucket' = '-2', 'postpone.batch-write-fixed-bucket' = 'false')""")
+    t = wb.table("t")
+    t.append(ROWS)
     plan = t.scan().plan
     assert plan.files == []
     assert "postponed rows" in str(plan.skipped) + repr(plan.skipped)

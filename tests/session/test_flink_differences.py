@@ -65,7 +65,11 @@ def test_partitions_of_dates_and_times_are_shown(flink):
 
 
 @pytest.mark.parametrize(
-    "options", ["'bucket' = '-2'", "'bucket' = '1', 'merge-engine' = 'first-row', 'write-only' = 'true'"]
+    "options",
+    [
+        "'bucket' = '-2', 'postpone.batch-write-fixed-bucket' = 'false'",
+        "'bucket' = '1', 'merge-engine' = 'first-row', 'write-only' = 'true'",
+    ],
 )
 def test_a_partition_without_visible_rows_is_not_shown(flink, options):
     flink.run(f"""

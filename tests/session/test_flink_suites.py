@@ -86,7 +86,7 @@ def test_read_optimized_rows_of_a_fallback_branch_with_keys(wb):
 
 
 def test_postponed_rows_wait_without_expiry_and_without_unmergeable_retractions(wb):
-    wb.run("""CREATE TABLE p (k INT PRIMARY KEY NOT ENFORCED, v INT) WITH ('bucket' = '-2',
+    wb.run("""CREATE TABLE p (k INT PRIMARY KEY NOT ENFORCED, v INT) WITH ('bucket' = '-2', 'postpone.batch-write-fixed-bucket' = 'false',
         'snapshot.num-retained.min' = '2', 'snapshot.num-retained.max' = '2')""")
     for i in range(4):
         wb.run(f"INSERT INTO p VALUES ({i}, 0)")

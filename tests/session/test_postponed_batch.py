@@ -58,12 +58,15 @@ def history(wb):
 
 def test_the_option_decides(wb):
     make(wb)
-    wb.run("CREATE TABLE old (k INT, v STRING) TBLPROPERTIES ('primary-key' = 'k', 'bucket' = '-2')")
+    wb.run("CREATE TABLE plain (k INT, v STRING) TBLPROPERTIES ('primary-key' = 'k', 'bucket' = '-2')")
+    wb.run("""CREATE TABLE old (k INT, v STRING) TBLPROPERTIES ('primary-key' = 'k', 'bucket' = '-2',
+        'postpone.batch-write-fixed-bucket' = 'false')""")
     insert(wb, [1, 2])
-    wb.run("INSERT INTO old VALUES (1, 'v')")
+    wb.run("INSERT INTO old VALUES (1, 'v'); INSERT INTO plain VALUES (1, 'v')")
     assert buckets(wb) == ({(): 1}, set())
     assert rows(wb) == {(1, "v"), (2, "v")}
     assert wb.table("old").to_arrow().num_rows == 0  # as Paimon 1.3, which does not know the option
+    assert wb.table("plain").to_arrow().num_rows == 1
     waiting(wb, [2, 3], "later")
     assert buckets(wb) == ({(): 1}, {()})
     assert rows(wb) == {(1, "v"), (2, "v")}
@@ -317,3 +320,19 @@ def test_rescaling_keeps_what_waits(wb):
         (0, "waits", 0),
         (9, "waits", 0),
     }
+
+
+def test_the_parallelism_of_a_statement_of_flink_is_the_number_of_buckets(wb):
+    """As the tasks of Flink's sink, each of which writes a bucket of a new partition; others keep their buckets."""
+    make(wb, "k INT, v STRING, pt INT", "k,pt", "pt")
+    many = wb.table("t").copy({"sink.parallelism": "4"})
+    rows = {
+        "k": pa.array([*range(40)] * 2, pa.int32()),
+        "v": ["v"] * 80,
+        "pt": pa.array([1] * 40 + [2] * 40, pa.int32()),
+    }
+    many.append(pa.table(rows))
+    assert buckets(wb) == ({(1,): 4, (2,): 4}, set())
+    rows["pt"] = pa.array([1] * 40 + [3] * 40, pa.int32())
+    wb.table("t").copy({"sink.parallelism": "5"}).append(pa.table(rows))
+    assert buckets(wb) == ({(1,): 4, (2,): 4, (3,): 5}, set())

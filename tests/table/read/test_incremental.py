@@ -158,7 +158,9 @@ def test_a_difference_that_begins_before_the_first_commit(changed: TableStore) -
 def test_a_difference_over_a_rescale_of_postponed_buckets(tmp_path: Path) -> None:
     """Keys moved to other buckets, so files cannot be compared bucket by bucket; `paimon_incremental_query` compares rows."""
     wb = paimon_nb.connect(str(tmp_path))
-    wb.run("CREATE TABLE pt (k INT, v INT, PRIMARY KEY (k) NOT ENFORCED) WITH ('bucket' = '-2')")
+    wb.run(
+        "CREATE TABLE pt (k INT, v INT, PRIMARY KEY (k) NOT ENFORCED) WITH ('bucket' = '-2', 'postpone.batch-write-fixed-bucket' = 'false')"
+    )
     wb.run("INSERT INTO pt VALUES (1, 1), (2, 2), (3, 3), (4, 4)")
     for call in ("compact('pt')", "create_tag('pt', 'b')", "rescale('pt', 4)", "create_tag('pt', 'c')"):
         wb.run(f"CALL sys.{call}")
@@ -236,7 +238,7 @@ def test_values_of_every_kind_are_compared(tmp_path: Path) -> None:
 
 
 def test_rows_that_wait_for_a_bucket_are_no_changes_yet(tmp_path: Path) -> None:
-    store = table(tmp_path, bucket="-2")
+    store = table(tmp_path, bucket="-2", **{"postpone.batch-write-fixed-bucket": "false"})
     write(store, ("+I", 1, "a"))
     compact_all(store)
     write(store, ("+I", 2, "b"))

@@ -20,6 +20,7 @@ from paimon_nb.format.row import bucket_of
 from paimon_nb.format.types.arrow_builders import to_numpy
 from paimon_nb.options import Option
 from paimon_nb.options import table as opt
+from paimon_nb.options.write import SINK_PARALLELISM
 from paimon_nb.table.read import all_levels, plan_scan, read_split
 from paimon_nb.table.read.live_files import LIVE_FILES
 from paimon_nb.table.read.plan.snapshot_scan import written_order
@@ -40,16 +41,8 @@ Commit = Callable[[list[CommitMessage], Overwrite], list[int]]
 
 
 def assigns_buckets_in_batch(store: TableStore) -> bool:
-    """Whether batch writes of this table give rows their buckets: only where the option says so.
-
-    Paimon 2 does it by default; Paimon 1.3, which does not know the option, lets the rows wait.
-    """
-    key = opt.POSTPONE_BATCH_WRITE_FIXED_BUCKET.key
-    return (
-        store.bucket_option == POSTPONE_BUCKET
-        and key in store.options.raw
-        and bool(store.options.get(opt.POSTPONE_BATCH_WRITE_FIXED_BUCKET))
-    )
+    """Whether batch writes of this table give rows their buckets, as in Paimon 2; in Paimon 1.3 the rows wait."""
+    return store.bucket_option == POSTPONE_BUCKET and bool(store.options.get(opt.POSTPONE_BATCH_WRITE_FIXED_BUCKET))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +66,9 @@ def bucket_count_for_postponed(store: TableStore, rows: int, size: int, existing
     if existing is None and default is not None:
         return BucketCount(default)
     limit = _positive_option(store, opt.POSTPONE_BATCH_WRITE_FIXED_BUCKET_MAX_PARALLELISM)
+    tasks = store.options.get(SINK_PARALLELISM)
+    if tasks is not None:  # as in Flink, where each task writes a bucket of a new partition
+        return BucketCount(min(tasks, limit) if existing is None else existing)
     factor = _positive_option(store, opt.POSTPONE_BATCH_WRITE_FIXED_BUCKET_RESCALE_LOAD_FACTOR)
     needed = needed_buckets(store, rows, size)
     suggested = min(1 << (min(needed, limit) - 1).bit_length(), limit)

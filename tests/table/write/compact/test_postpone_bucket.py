@@ -10,6 +10,7 @@ from paimon_nb.table.read.live_files import live_entries
 from paimon_nb.table.write.maintenance import find_orphans
 
 KV = {"k": "INT", "v": "STRING"}
+WAITS = {"postpone.batch-write-fixed-bucket": "false"}
 
 
 def rows(numbers, text):
@@ -17,7 +18,7 @@ def rows(numbers, text):
 
 
 def test_rows_get_their_buckets(tmp_path):
-    store = make_table(f"{tmp_path}/t", KV, ["k"], bucket="-2", **{"postpone.default-bucket-num": "2"})
+    store = make_table(f"{tmp_path}/t", KV, ["k"], bucket="-2", **WAITS, **{"postpone.default-bucket-num": "2"})
     put(store, rows(range(10), "a"))
     put(store, rows([3, 4], "b"))
     put(store, rows([5], "c"), ["-D"])
@@ -30,7 +31,7 @@ def test_rows_get_their_buckets(tmp_path):
 
 
 def test_later_rows_join_the_buckets_that_are_there(tmp_path):
-    store = make_table(f"{tmp_path}/t", KV, ["k"], bucket="-2", **{"postpone.default-bucket-num": "2"})
+    store = make_table(f"{tmp_path}/t", KV, ["k"], bucket="-2", **WAITS, **{"postpone.default-bucket-num": "2"})
     put(store, rows(range(10), "a"))
     compact_all(store)
     later = store.copy({"postpone.default-bucket-num": "7"})
@@ -44,7 +45,7 @@ def test_later_rows_join_the_buckets_that_are_there(tmp_path):
 
 def test_changes_are_told_once_by_the_snapshot_that_gives_the_rows_their_buckets(tmp_path):
     options = {"changelog-producer": "input", "postpone.default-bucket-num": "2"}
-    store = make_table(f"{tmp_path}/t", KV, ["k"], bucket="-2", **options)
+    store = make_table(f"{tmp_path}/t", KV, ["k"], bucket="-2", **WAITS, **options)
     put(store, rows([1, 2], "a"))
     put(store, rows([2], "b"))
     compact_all(store)
@@ -56,7 +57,7 @@ def test_buckets_with_several_runs_and_waiting_rows(tmp_path):
     """The rows that move and the buckets they move to are one task, so that the commit does not conflict with itself."""
     options = {"postpone.default-bucket-num": "1", "file-index.bloom-filter.columns": "v"}
     options |= {"file-index.in-manifest-threshold": "1 b"}
-    store = make_table(f"{tmp_path}/t", KV, ["k"], bucket="-2", **options)
+    store = make_table(f"{tmp_path}/t", KV, ["k"], bucket="-2", **WAITS, **options)
     for turn in range(4):
         put(store, rows([turn, 50], f"{turn}"))
         compact_all(store, full=False)
@@ -74,7 +75,9 @@ def test_buckets_with_several_runs_and_waiting_rows(tmp_path):
 def test_waiting_files_are_as_javas_compaction_wants_them(tmp_path, column, extension):
     """It takes the writer's number out of the name, and refuses a name without."""
     columns = {"k": "INT", "m": "MAP<INT, STRING>", "at": column}
-    store = make_table(f"{tmp_path}/t", columns, ["k"], bucket="-2", **{"file.format": "orc", "data-file.prefix": "d_"})
+    store = make_table(
+        f"{tmp_path}/t", columns, ["k"], bucket="-2", **WAITS, **{"file.format": "orc", "data-file.prefix": "d_"}
+    )
     put(store, [{"k": 1, "m": [(2, "x")], "at": None}])
     [entry] = live_entries(store, store.latest())
     assert re.fullmatch(rf"d_-u-[0-9a-f-]{{36}}-s-\d+-w-[0-9a-f-]{{36}}-0\.{extension}", entry.file.file_name)
