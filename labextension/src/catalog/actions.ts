@@ -8,7 +8,7 @@ import type { Line } from "./model";
 import type { TreeNode } from "./protocol";
 import type { Choice } from "./selection";
 import type { CatalogSideBar } from "./sidebar";
-import type { PanelTabs } from "./tabs";
+import type { PanelTabs, Place } from "./tabs";
 import type { Shown } from "./tabcontent";
 
 /** A panel that needs only a table: its %paimon command, its name. */
@@ -124,18 +124,18 @@ export class TreeActions {
     void this.side("preview", { node }, () => `${node.path[2]}$${node.label}`, () => querySource(node.insert, null), false);
   }
 
-  private rows(choice: Choice, mode?: "below"): Promise<void> {
+  private rows(choice: Choice, mode?: Place): Promise<void> {
     const title = ({ node, snapshot }: Choice) => (snapshot === null ? node.label : `${node.label} at ${snapshot}`);
     return this.side("preview", { choice }, title, ({ node, snapshot }) => querySource(node.insert, snapshot), false, mode);
   }
 
-  private panel(command: string, name: string, choice: Choice, mode?: "below"): Promise<void> {
+  private panel(command: string, name: string, choice: Choice, mode?: Place): Promise<void> {
     return this.side(command, { choice }, ({ node }) => `${name}: ${node.label}`, (shown) => panelSource(command, shown), true, mode);
   }
 
   /** The history above the rows and the LSM tree. */
   private async workbench(choice: Choice): Promise<void> {
-    await this.panel("timeline", "Timeline", choice);
+    await this.panel("timeline", "Timeline", choice, "above");
     await this.panel("lsm", "LSM tree", choice, "below");
     await this.rows(choice);
   }
@@ -144,7 +144,7 @@ export class TreeActions {
     void this.side("jobs", { node }, () => "Jobs", () => "%paimon jobs", true);
   }
 
-  private async side(panel: string, shown: Shown, title: (of: Choice) => string, source: (of: Choice) => string, run: boolean, mode?: "below"): Promise<void> {
+  private async side(panel: string, shown: Shown, title: (of: Choice) => string, source: (of: Choice) => string, run: boolean, mode?: Place): Promise<void> {
     const target = this.bar.shownTarget, model = this.bar.shownModel;
     if (!target || !model) return;
     const choice = (now: Shown): Choice => now.choice ?? { node: now.node, snapshot: null };

@@ -21,6 +21,8 @@ export interface Request {
 }
 
 const PREVIEW = "preview";
+/** Above or below the other tabs; rows that are shown already stay where they are, below. */
+export type Place = "tab" | "above" | "below";
 type Tab = MainAreaWidget<TabContent>;
 
 export class PanelTabs {
@@ -30,7 +32,7 @@ export class PanelTabs {
   constructor(private app: JupyterFrontEnd) {}
 
   /** Open a panel, or show its table in the tab that has this panel already. The other tabs show the table, too. */
-  async open(catalog: KernelCatalog, target: Target, request: Request, mode: "tab" | "below" = "tab"): Promise<void> {
+  async open(catalog: KernelCatalog, target: Target, request: Request, mode: Place = "tab"): Promise<void> {
     const choice = request.shown.choice, selection = choice && this.select(catalog, choice);
     const open = selection && this.tabs.find((t) => t.content.selection === selection && t.content.follows && t.content.panel === request.panel);
     if (open) return this.raise(open);
@@ -38,12 +40,19 @@ export class PanelTabs {
     const old = request.panel === PREVIEW ? this.tabs.find((t) => t.content.catalog === catalog && t.content.panel === PREVIEW && (!t.content.shown.choice || t.content.follows)) : undefined;
     const tab = this.made(catalog, target, request, selection || null);
     const beside = old ?? [...this.tabs].reverse().find((t) => t.isAttached);
-    const place = beside ? { mode: mode === "below" ? ("split-bottom" as const) : ("tab-after" as const), ref: beside.id } : { mode: "split-right" as const, ref: target.widget.id };
-    this.app.shell.add(tab, "main", { ...place, activate: false });
+    this.app.shell.add(tab, "main", { ...this.placeOf(mode, catalog, beside, target), activate: false });
     this.tabs.push(tab);
     old?.dispose();
     if (!tab.isVisible) this.raise(tab);
     await tab.content.load();
+  }
+
+  private placeOf(mode: Place, catalog: KernelCatalog, beside: Tab | undefined, target: Target) {
+    const rows = this.tabs.find((t) => t.isAttached && t.content.catalog === catalog && t.content.panel === PREVIEW);
+    if (mode === "above" && rows) return { mode: "split-top" as const, ref: rows.id };
+    if (mode === "below" && rows) return { mode: "tab-after" as const, ref: rows.id };
+    if (!beside) return { mode: "split-right" as const, ref: target.widget.id };
+    return { mode: mode === "below" ? ("split-bottom" as const) : ("tab-after" as const), ref: beside.id };
   }
 
   /** The tab that has the focus, or the one in front. */

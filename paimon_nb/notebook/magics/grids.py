@@ -11,12 +11,14 @@ from paimon_nb.notebook.magics.streams import cell_id
 from paimon_nb.notebook.progress import has_front_end
 from paimon_nb.notebook.python_cells import ROWS_AHEAD, cell_output
 from paimon_nb.notebook.svg import count
+from paimon_nb.notebook.undo import now_ms
 from paimon_nb.table.tables.inspect.formatting import bytes_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from paimon_nb.notebook.display import Rows
+    from paimon_nb.notebook.grid.cell_edits import CellEdits
     from paimon_nb.notebook.widgets.grid import Grid
     from paimon_nb.session import Result
     from paimon_nb.table.read.plan.snapshot_scan import ScanPlan
@@ -34,6 +36,8 @@ def show_grid(rows: Rows) -> Grid | None:
         return None
     grid = Grid(rows, GridSource(rows.result, table, complete), rows.facts)
     grid.make_current = _make_current
+    if (edits := _cell_edits(rows)) is not None:
+        grid.allow_edits(edits)
     cell = cell_id(get_ipython())
     if cell is not None:
         earlier = current.grids.get(cell)
@@ -41,6 +45,24 @@ def show_grid(rows: Rows) -> Grid | None:
             earlier.close()  # its output is gone; the front end and the kernel forget it
         current.grids[cell] = grid
     return grid
+
+
+def _cell_edits(rows: Rows) -> CellEdits | None:
+    """What changes cells of the result in its table, if it has rows of one table."""
+    if current.workbench is None or not rows.statement:
+        return None
+    from paimon_nb.notebook.grid.cell_edits import CellEdits, edited_table
+
+    wb = current.workbench
+    found = edited_table(wb, rows.statement)
+    if found is None:
+        return None
+    name, columns = found
+
+    def record(table: str, snapshots: Sequence[int], text: str) -> None:
+        current.history.record([(table, s) for s in snapshots], now_ms(), text)
+
+    return CellEdits(lambda: wb.table(name), columns, record, lambda: current.history.undo(wb))
 
 
 def show_result(result: Result, **_: Any) -> Any:

@@ -99,6 +99,7 @@ export default {
     }
 
     function drawRow(drawn, row, y, shown, range) {
+      const now = state();
       drawn.line.style.transform = `translateY(${y}px)`;
       drawn.line.setAttribute("aria-rowindex", row + 2);
       while (drawn.cells.length < shown.length) drawn.cells.push(html(drawn.line, "div", { role: "gridcell" }));
@@ -110,6 +111,7 @@ export default {
         const kind = text === undefined ? "wait" : text === null ? "null" : "";
         const pinned = at < columns.pinned.length ? ` pinned${at === columns.pinned.length - 1 ? " last" : ""}` : "";
         cell.className = `dg-c ${kind}${columns.all[column].number ? " n" : ""}${pinned}${inside ? " chosen" : ""}${active ? " here" : ""}`;
+        if (now.edits?.count && now.edits.cells.some(([r, c]) => r === row && c === column)) cell.classList.add("edited");
         cell.style.left = `${xOf(at)}px`;
         cell.style.width = `${columns.widths[column]}px`;
         cell.setAttribute("aria-colindex", at + 1);
@@ -268,6 +270,7 @@ export default {
       };
       if (event.altKey && ["ArrowLeft", "ArrowRight"].includes(event.key)) resize(columns.order[at], columns.widths[columns.order[at]] + (event.key === "ArrowRight" ? 24 : -24));
       else if (moves[event.key] && !event.altKey) go(...moves[event.key], event.shiftKey);
+      else if (event.key === "F2" && here.row >= 0 && state().edits) edit(here, placeOfHere());
       else if (event.key === "Enter" || event.key === " ") here.row < 0 ? toggleSort(columns.order[at]) : openHere();
       else if (event.key === "ContextMenu" || (event.key === "F10" && event.shiftKey)) columnMenu(columns.order[at], placeOfHere());
       else if (ctrl && event.key.toLowerCase() === "c") copy(event.shiftKey);
@@ -281,6 +284,7 @@ export default {
     // -- what can be done
     const placeOfHere = () => (box.querySelector(".here") || box).getBoundingClientRect();
     const placeOf = (cell) => (body.querySelector(`[data-row="${cell.row}"][data-at="${cell.at}"]`) || box.querySelector(".here") || box).getBoundingClientRect();
+    let edited = null;  // where the form of a cell opens
     let asked = null;  // where the statistics of a column open
     let pending = null;  // the order of a click that the kernel has not answered: a second click builds on it
     function toggleSort(column) {
@@ -307,6 +311,7 @@ export default {
       const brief = text === null ? "NULL" : clip(String(text), 30), filter = (more) => send({ filter: { column, ...more } });
       menu(host, place, `column ${about.name}`, [
         ...(text !== undefined && (about.comparable || text === null) ? [[`Only ${brief}`, () => filter({ operator: "=", row })], [`Without ${brief}`, () => filter({ operator: "<>", row })], null] : []),
+        ...(text !== undefined && state().edits ? [["Edit …", () => edit(cell, place)]] : []),
         ...(text !== undefined ? [["Open value", () => openCell(cell)], ["Copy", () => copy(false)], ["Copy with header", () => copy(true)], ["Copy as …", () => copyAs(place)], null] : []),
         ["Sort ascending", () => send({ sort: [column, false] })],
         ["Sort descending", () => send({ sort: [column, true] })],
@@ -318,6 +323,10 @@ export default {
         ["Hide", () => keepingColumns(() => columns.hide(column))],
         ["Copy column name", () => copyText(about.name)],
       ], back);
+    }
+    function edit(cell, place) {
+      edited = place;
+      send({ edit_value: [cell.row, columns.order[cell.at]] });
     }
     // The selected cells stay in their columns when these change their places.
     function keepingColumns(change) {
@@ -344,6 +353,11 @@ export default {
         if (summed) sums.textContent = message.summary;
       } else if ("copied" in message) {
         copyText(message.copied).then((done) => say(done ? `Copied ${count(message.rows, "row")} × ${count(message.columns, "column")}` : "The browser does not allow copying", 4000));
+      } else if (message.edit_value) {
+        const { row, column, text } = message.edit_value;
+        editForm(host, model, edited || placeOfHere(), columns.all[column], text, (typed) => send({ edit: [row, column], text: typed }), back);
+      } else if ("edits_sql" in message || message.edits_said) {
+        edits.heard(message);
       } else if (message.code) {
         intoCell(message.code).then((done) => say(done, 6000));
       } else if (message.file) {
@@ -383,11 +397,12 @@ export default {
     let typed = null;
     search.addEventListener("input", () => { clearTimeout(typed); typed = setTimeout(() => send({ search: search.value }), 250); });
     search.addEventListener("keydown", (event) => { event.stopPropagation(); if (event.key === "Enter") { clearTimeout(typed); send({ search: search.value }); } });
-    const notes = html(host, "div", { class: "dg-notes" });
+    const notes = html(host, "div", { class: "dg-notes" }), edits = editBar(host, model, send, say, back);
     const controls = () => {
       const now = state();
       notes.replaceChildren();
       for (const note of now.notes) html(notes, "div", {}, note);
+      edits.draw();
       about.textContent = now.busy || now.footer;
       asSql.style.display = now.sql ? "" : "none";
       load.style.display = now.complete || now.busy ? "none" : "";

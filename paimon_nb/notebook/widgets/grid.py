@@ -10,6 +10,7 @@ import anywidget
 import traitlets
 
 from paimon_nb.notebook.display import Rows, html_table, text_table
+from paimon_nb.notebook.grid.cell_edits import text_to_edit
 from paimon_nb.notebook.grid.chart import Chart, chart
 from paimon_nb.notebook.grid.chart_code import chart_code
 from paimon_nb.notebook.grid.chart_spec import (
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from paimon_nb.notebook.grid.cell_edits import CellEdits
     from paimon_nb.notebook.grid.source import GridSource
 
 BLOCK_ROWS, BLOCK_COLUMNS = 64, 16
@@ -52,7 +54,7 @@ class Grid(anywidget.AnyWidget):
         facts: what the footer says about the read: time, snapshot, bytes, engine.
     """
 
-    _esm = script("panel.js", "grid_rows.js", "grid_menus.js", "chart_axes.js", "chart.js", "grid.js")
+    _esm = script("panel.js", "grid_rows.js", "grid_menus.js", "grid_edits.js", "chart_axes.js", "chart.js", "grid.js")
     _css = stylesheet("style.css", "grid.css", "chart.css")
     trouble = traitlets.Unicode("").tag(sync=True)
     is_refused = traitlets.Bool(False).tag(sync=True)
@@ -63,6 +65,8 @@ class Grid(anywidget.AnyWidget):
     chart = traitlets.Dict().tag(sync=True)
     """The points of the chart; {}: the Chart tab was not opened."""
 
+    edits: CellEdits | None = None
+    """The changes of cells; None: the rows are not those of one table."""
     make_current: Callable[[Rows], None] | None = None
     """Makes the rows `_paimon` in the notebook, where the code of a chart finds them: another cell may have run since."""
 
@@ -114,6 +118,7 @@ class Grid(anywidget.AnyWidget):
             "search": arranged.search,
             "busy": busy,
             "sql": bool(self.rows.statement),
+            "edits": None if self.edits is None else self._edit_state(self.edits),
             "footer": self.footer(),
             "notes": list(self.rows.notes),
         }
@@ -183,6 +188,20 @@ class Grid(anywidget.AnyWidget):
                 self._send_listed_values(column, text[:1000])
             case {"query": True} if self.rows.statement:
                 self.send({"code": query_code(self.rows.statement, self.arrangement, self._source.rows)})
+            case {"edit": [int(row), int(column)], "text": str() | None as text} if self._is_cell(row, column):
+                self._change_cell(row, column, text)
+            case {"edit_value": [int(row), int(column)]} if self._is_cell(row, column):
+                self.send(
+                    {
+                        "edit_value": {
+                            "row": row,
+                            "column": column,
+                            "text": text_to_edit(self._arranged.value(row, column)),
+                        }
+                    }
+                )
+            case {"edits": "show" | "write" | "discard" | "undo" as what} if self.edits is not None:
+                self._finish_edits(self.edits, what)
             case {"chart": None}:
                 self._chart_open = False
             case {"chart": dict(change)} if not change:
@@ -196,6 +215,58 @@ class Grid(anywidget.AnyWidget):
                 self._send_code(self._drawn)
             case {"export": "csv" | "parquet" as kind, "columns": list(columns)}:
                 self._send_file(kind, [c for c in columns if self._is_column(c)])
+
+    # -- changed cells
+
+    def allow_edits(self, edits: CellEdits) -> None:
+        """Let the reader change cells."""
+        self.edits = edits
+        self.state = self._state()
+
+    def _edit_state(self, edits: CellEdits) -> dict[str, Any]:
+        index = self._arranged.index
+        places = {int(row): at for at, row in enumerate(index)} if index is not None and edits.pending else {}
+        cells = [[e.row if index is None else places.get(e.row, -1), e.column] for e in edits.pending]
+        return {"cells": cells, "undo": bool(edits.written) and not edits.pending, "count": len(edits.pending)}
+
+    def _change_cell(self, row: int, column: int, text: str | None) -> None:
+        if self.edits is None:
+            return
+        index = self._arranged.index
+        source_row = row if index is None else int(index[row])
+        self._show_changed(self.edits.change(self._source.rows, source_row, column, text), [(row, column)])
+
+    def _finish_edits(self, edits: CellEdits, what: str) -> None:
+        rows = self._source.rows
+        match what:
+            case "show":
+                self.send({"edits_sql": edits.statements(rows)})
+            case "write":
+                snapshots = edits.write(rows)
+                self._show_changed(rows, [])
+                self.send({"edits_said": f"written in snapshot {', '.join(map(str, snapshots))}"})
+            case "discard":
+                self._show_changed(edits.discard(rows), None)
+            case "undo":
+                restored, done = edits.undo(rows)
+                self._show_changed(restored, None)
+                self.send({"edits_said": done})
+
+    def _show_changed(self, rows: pa.Table, cells: Sequence[tuple[int, int]] | None) -> None:
+        """The rows with other values, in the order that is shown. `cells`: where; None: anywhere."""
+        self._source.rows = rows
+        self._arranged = ArrangedRows(rows, self._arranged.index, self.arrangement)
+        self._profiles.clear()
+        self._listed.clear()
+        self._order = None
+        if cells is None:
+            self._generation += 1
+            self._send_first_page()
+            return
+        self._send_pages([[row, column] for row, column in cells], self._generation)
+        with self.hold_sync():
+            self.trouble = ""
+            self.state = self._state()
 
     def _is_column(self, column: Any) -> bool:
         return isinstance(column, int) and 0 <= column < self._source.rows.num_columns

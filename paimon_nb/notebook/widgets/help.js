@@ -1,4 +1,9 @@
 // The commands of %paimon as a table. A click inserts one as a cell; a text finds some.
+// Between alternatives a line may break, inside of words not.
+function breakable(host, text) {
+  text.split(/(?<=\|)/).forEach((part, i) => { if (i) html(host, "wbr"); host.append(part); });
+}
+
 export default {
   render({ model, el: host }) {
     host.classList.add("pnb", "home");
@@ -12,8 +17,8 @@ export default {
       for (const [command, cell, what] of model.get("commands")) {
         if (text && !`${command} ${what}`.toLowerCase().includes(text)) continue;
         const row = html(body, "tr"), name = html(row, "th", { scope: "row" });
-        if (cell) button(name, command, async () => { said.textContent = await intoCell(cell); }, { title: `Insert a cell: ${cell}` });
-        else html(name, "code", {}, command);
+        if (cell) breakable(button(name, "", async () => { said.textContent = await intoCell(cell); }, { title: `Insert a cell: ${cell}` }), command);
+        else breakable(html(name, "code", {}, ""), command);
         html(row, "td", { class: "wide" }, what);
       }
       if (!body.children.length) html(html(html(body, "tr"), "td"), "span", { class: "dim" }, "no command contains this text");

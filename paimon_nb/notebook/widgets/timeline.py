@@ -58,7 +58,15 @@ class Timeline(HistoryPanel):
     """
 
     _esm = script(
-        "chart_axes.js", "panel.js", "terms.js", "zoom.js", "tree.js", "history.js", "playback.js", "timeline.js"
+        "chart_axes.js",
+        "history_picture.js",
+        "panel.js",
+        "terms.js",
+        "zoom.js",
+        "tree.js",
+        "history.js",
+        "playback.js",
+        "timeline.js",
     )
     preview = traitlets.Dict().tag(sync=True)
     table = traitlets.Dict().tag(sync=True)

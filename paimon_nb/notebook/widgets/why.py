@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,12 @@ if TYPE_CHECKING:
 _MAX_CELL = 80
 """Characters of a cell that a sentence quotes."""
 _LISTED = 6
+_GENERATED = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}")
+
+
+def _short(user: str) -> str:
+    """A generated name is cut: its beginning tells it from others."""
+    return user[:8] if _GENERATED.fullmatch(user) else user if len(user) <= _MAX_CELL else user[: _MAX_CELL - 1] + "…"
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -112,7 +119,11 @@ class WhyView(DrawnPanel):
         if cell:
             by = f"by the cell {cell if len(cell) <= _MAX_CELL else cell[: _MAX_CELL - 1] + '…'}"
         else:
-            by = "by a compaction" if snapshot.commit_kind == "COMPACT" else f"by the user {snapshot.commit_user[:8]}"
+            by = (
+                "by a compaction"
+                if snapshot.commit_kind == "COMPACT"
+                else f"by the user {_short(snapshot.commit_user)}"
+            )
         return f"{ago} ({at:%Y-%m-%d %H:%M:%S} UTC) in snapshot {snapshot.id} {by}"
 
     def _snapshot_of(self, number: int) -> Snapshot | None:

@@ -1,5 +1,5 @@
 // Generated from labextension/ by `make labextension`. Do not edit.
-// sources: 63c5590fc94e7b554a03f34601ed7ffc785b08a1b72ccd6e607b1c51ebd578f1
+// sources: 8a0170a11cf04a4593e00cdc39982b1ff03de6bd5045f9ff995ad98dc86adb30
 (() => {
 const SHARED = ["@codemirror/language","@codemirror/state","@codemirror/view","@jupyterlab/application","@jupyterlab/apputils","@jupyterlab/codemirror","@jupyterlab/completer","@jupyterlab/console","@jupyterlab/notebook","@jupyterlab/rendermime","@jupyterlab/ui-components","@lumino/coreutils","@lumino/signaling","@lumino/widgets"];
 let scope;
@@ -169,7 +169,7 @@ var TreeActions = class {
   }
   /** The history above the rows and the LSM tree. */
   async workbench(choice) {
-    await this.panel("timeline", "Timeline", choice);
+    await this.panel("timeline", "Timeline", choice, "above");
     await this.panel("lsm", "LSM tree", choice, "below");
     await this.rows(choice);
   }
@@ -1562,12 +1562,18 @@ var PanelTabs = class {
     const old = request.panel === PREVIEW ? this.tabs.find((t) => t.content.catalog === catalog2 && t.content.panel === PREVIEW && (!t.content.shown.choice || t.content.follows)) : void 0;
     const tab = this.made(catalog2, target, request, selection || null);
     const beside = old ?? [...this.tabs].reverse().find((t) => t.isAttached);
-    const place = beside ? { mode: mode === "below" ? "split-bottom" : "tab-after", ref: beside.id } : { mode: "split-right", ref: target.widget.id };
-    this.app.shell.add(tab, "main", { ...place, activate: false });
+    this.app.shell.add(tab, "main", { ...this.placeOf(mode, catalog2, beside, target), activate: false });
     this.tabs.push(tab);
     old?.dispose();
     if (!tab.isVisible) this.raise(tab);
     await tab.content.load();
+  }
+  placeOf(mode, catalog2, beside, target) {
+    const rows = this.tabs.find((t) => t.isAttached && t.content.catalog === catalog2 && t.content.panel === PREVIEW);
+    if (mode === "above" && rows) return { mode: "split-top", ref: rows.id };
+    if (mode === "below" && rows) return { mode: "tab-after", ref: rows.id };
+    if (!beside) return { mode: "split-right", ref: target.widget.id };
+    return { mode: mode === "below" ? "split-bottom" : "tab-after", ref: beside.id };
   }
   /** The tab that has the focus, or the one in front. */
   get current() {
