@@ -74,7 +74,7 @@ class CellEdits:
     Args:
         open_table: the table that the rows are of.
         columns: (column of the table, name in the result); None: all columns of the table.
-        record: told of what was committed: table, snapshots, statements.
+        record: is called with what was committed: table, snapshots, statements.
         take_back: undoes the last commit of this session.
     """
 
@@ -186,11 +186,11 @@ class CellEdits:
                 values[i] = edit.after.cast(values[i].type)
             return pa.array([v.as_py() for v in values], current.schema.field(name).type)
 
-        wanted = [*keys, *(n for n in changed if n not in keys)]
+        read_columns = [*keys, *(n for n in changed if n not in keys)]
         present = {
             key
             for key in zip(
-                *(c.to_pylist() for c in table.to_arrow(wanted, where=where).select(keys).columns), strict=True
+                *(c.to_pylist() for c in table.to_arrow(read_columns, where=where).select(keys).columns), strict=True
             )
             if key in by_key
         }
@@ -216,7 +216,7 @@ class CellEdits:
             table = self.open_table()
             if not table.primary_keys:
                 raise UnsupportedOperation(
-                    f"{table.name} has no primary key: a cell does not tell its row",
+                    f"{table.name} has no primary key: a cell does not identify its row",
                     hint="UPDATE changes rows by a condition",
                 )
             self._table = table

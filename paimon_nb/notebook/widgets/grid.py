@@ -225,8 +225,8 @@ class Grid(anywidget.AnyWidget):
 
     def _edit_state(self, edits: CellEdits) -> dict[str, Any]:
         index = self._arranged.index
-        places = {int(row): at for at, row in enumerate(index)} if index is not None and edits.pending else {}
-        cells = [[e.row if index is None else places.get(e.row, -1), e.column] for e in edits.pending]
+        positions = {int(row): at for at, row in enumerate(index)} if index is not None and edits.pending else {}
+        cells = [[e.row if index is None else positions.get(e.row, -1), e.column] for e in edits.pending]
         return {"cells": cells, "undo": bool(edits.written) and not edits.pending, "count": len(edits.pending)}
 
     def _change_cell(self, row: int, column: int, text: str | None) -> None:

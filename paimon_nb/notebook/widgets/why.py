@@ -36,7 +36,7 @@ _GENERATED = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}")
 
 
 def _short(user: str) -> str:
-    """A generated name is cut: its beginning tells it from others."""
+    """A generated name is cut: its beginning identifies it."""
     return user[:8] if _GENERATED.fullmatch(user) else user if len(user) <= _MAX_CELL else user[: _MAX_CELL - 1] + "…"
 
 
