@@ -156,7 +156,7 @@ class _Refresh:
         assert last.positions is not None
         starts = self._starts(last.positions)
         states = StateTables(self.catalog, self.table.name, all_shapes(self.plan.root))
-        states.open(list(last.positions.states or ()))
+        states.open(list(last.positions.states or ()), self._check_now)
 
         def change_of(source: Source) -> pa.Table:
             try:
@@ -202,6 +202,7 @@ class _Refresh:
         check_target(self.table, self.plan.names)
         rows = sum((n.total_record_count or 0) for n in self.now if n is not None)
         states = StateTables(self.catalog, self.table.name, all_shapes(self.plan.root))
+        self._check_now()
         states.create(rows)
         with Engine(self.plan.session.time_zone or "UTC") as engine:
             self._run_checks(engine)
@@ -226,6 +227,7 @@ class _Refresh:
 
         rows = batch_rows(self.plan)
         check_target(self.table, rows.column_names)
+        self._check_now()
         drop_state_tables(self.catalog, self.table.name)
         with Engine(self.plan.session.time_zone or "UTC") as engine:
             change = difference(engine, self.table, rows)
@@ -248,8 +250,7 @@ class _Refresh:
         try:
             made = self._write(change, states)
         except PaimonError:  # another refresh may have replaced rows or state that this one was about to change
-            self.table.store.forget_snapshots()
-            self._check_latest(self.table.latest_snapshot())
+            self._check_now()
             raise
         lookups = 0 if states is None else sum(s.lookups for s in states.states)
         return RefreshResult(
@@ -269,6 +270,11 @@ class _Refresh:
             properties={**self.properties, PROPERTY: text},
             check=self._check_latest,
         )
+
+    def _check_now(self) -> None:
+        """Raises CommitConflict: state must not be changed now, because it is that of another refresh."""
+        self.table.store.forget_snapshots()
+        self._check_latest(self.table.latest_snapshot())
 
     def _check_latest(self, latest: Snapshot | None) -> None:
         """Raises CommitConflict: another refresh, or another writer, has committed to the target."""

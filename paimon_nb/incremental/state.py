@@ -21,7 +21,7 @@ from paimon_nb.table.read.predicate.model import And, Compare, In
 from paimon_nb.table.write.publish.changes import forget_last_commit
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import pyarrow as pa
 
@@ -175,8 +175,16 @@ class StateTables:
         self._catalog, self._target = catalog, target
         self.states = [State(s, state_name(target, s.suffix)) for s in shapes]
 
-    def open(self, named: Sequence[dict[str, Any]]) -> None:
-        """Open the tables at the snapshots that the target names. Raises StateLost."""
+    def open(self, named: Sequence[dict[str, Any]], check: Callable[[], None]) -> None:
+        """Open the tables at the snapshots that the target names.
+
+        Args:
+            named: what the target's snapshot says of each.
+            check: called before newer snapshots are rolled back; it raises CommitConflict if another refresh has committed them.
+
+        Raises:
+            StateLost: one of them is another one, or was changed.
+        """
         by_suffix = {suffix_of(n["table"]): n for n in named}  # the target may have been renamed since
         for state in self.states:
             entry = by_suffix.get(state.shape.suffix)
@@ -193,9 +201,9 @@ class StateTables:
                 if latest is not None:
                     raise StateLost(f"{state.name} has rows that no refresh wrote")
                 continue
-            self._open_at(state, entry)
+            self._open_at(state, entry, check)
 
-    def _open_at(self, state: State, entry: dict[str, Any]) -> None:
+    def _open_at(self, state: State, entry: dict[str, Any], check: Callable[[], None]) -> None:
         assert state.table is not None
         snapshots = state.table.store.snapshots
         try:
@@ -203,6 +211,8 @@ class StateTables:
             latest = state.table.latest_snapshot()
         except PaimonError as error:
             raise StateLost(f"snapshot {entry['snapshot']} of {state.name} is gone") from error
+        if latest is None or latest.id != found.id or found.delta_manifest_list != entry["manifest"]:
+            check()
         if found.delta_manifest_list != entry["manifest"]:
             raise StateLost(f"{state.name} was changed by another writer")
         if latest is not None and latest.id != found.id:

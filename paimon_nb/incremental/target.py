@@ -10,6 +10,7 @@ import numpy as np
 from paimon_nb.base.errors import SchemaMismatch, UnsupportedOperation
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data.schema_cast import cast_to_schema
+from paimon_nb.format.types.arrow_builders import from_numpy, row_codes, unique_inverse
 from paimon_nb.incremental.deltas import look_up
 from paimon_nb.incremental.list_types import engine_type, stored_type
 from paimon_nb.incremental.operators import WEIGHT, Column
@@ -176,48 +177,44 @@ def write_change(
 def _rows_with_kinds(
     table: Table, change: Change, before: Snapshot | None, is_unique: bool
 ) -> list[tuple[pa.Table, Any]]:
-    """The changelog of a table with keys: a row that replaces another is an update."""
+    """The changelog of a table with keys: a row that replaces another is an update. Raises SchemaMismatch: two rows have one key."""
+    keys = list(table.primary_keys)
+    new, old = _key_codes(change, keys)
+    first = unique_inverse(new)[0]
+    if len(first) < len(new):
+        second = np.setdiff1d(np.arange(len(new)), first)[:1]
+        _raise_same_key(table, change.added.select(keys).take(second))
+    replaces, is_replaced = np.isin(new, old), np.isin(old, new)
+    if not is_unique and before is not None and not replaces.all():
+        found = look_up(table, before, change.added.select(keys).filter(from_numpy(~replaces)), keys)
+        if found.num_rows:  # the result still has another row with that key
+            _raise_same_key(table, found)
+    kinds = [(change.removed, ~is_replaced, _DELETE)]
+    if str(table.options.get(opt.CHANGELOG_PRODUCER)) == "input":
+        kinds.append((change.removed, is_replaced, _BEFORE))
+    kinds += [(change.added, replaces, _AFTER), (change.added, ~replaces, _INSERT)]
+    filtered = [(rows.filter(from_numpy(those)), kind) for rows, those, kind in kinds]
+    return [(rows, np.full(rows.num_rows, kind, np.int8)) for rows, kind in filtered]
+
+
+def _key_codes(change: Change, keys: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers of the keys of the added and the removed rows."""
     import pyarrow as pa
 
-    keys = list(table.primary_keys)
-    new, old = _key_texts(change.added, keys), _key_texts(change.removed, keys)
-    if len(set(new)) < len(new):
-        _raise_same_key(table, new)
-    replaced, remaining = set(new) & set(old), set(new)
-    if not is_unique and before is not None and len(new) > len(replaced):
-        _check_new_keys(table, change, before, [n not in set(old) for n in new])
-    inserted = pa.array([n not in replaced for n in new], pa.bool_())
-    deleted = pa.array([o not in remaining for o in old], pa.bool_())
-    updated = pa.array([n in replaced for n in new], pa.bool_())
-    found = [(change.removed.filter(deleted), _DELETE)]
-    if str(table.options.get(opt.CHANGELOG_PRODUCER)) == "input":
-        found.append((change.removed.filter(pa.array([o in remaining for o in old], pa.bool_())), _BEFORE))
-    found += [(change.added.filter(updated), _AFTER), (change.added.filter(inserted), _INSERT)]
-    return [(rows, np.full(rows.num_rows, kind, np.int8)) for rows, kind in found]
+    both = pa.concat_tables([change.added.select(keys), change.removed.select(keys)])
+    if any(pa.types.is_floating(c.type) for c in both.columns):  # 0.0 and -0.0 are different keys
+        both = pa.table({"text": rows_as_text(both)})
+    codes = row_codes(both)
+    return codes[: change.added.num_rows], codes[change.added.num_rows :]
 
 
-def _key_texts(rows: pa.Table, keys: Sequence[str]) -> list[str]:
-    return rows_as_text(rows.select(list(keys)))
-
-
-def _raise_same_key(table: Table, keys: Sequence[str]) -> None:
-    twice = next(k for k, n in Counter(keys).items() if n > 1)
+def _raise_same_key(table: Table, keys: pa.Table) -> None:
+    twice = rows_as_text(keys)[0]
     raise SchemaMismatch(
         f"two rows of the result have the key {twice} of {table.name}; nothing was changed",
         hint="use a table whose primary key distinguishes the rows of the query apart, or one without a primary key",
         key=twice,
     )
-
-
-def _check_new_keys(table: Table, change: Change, before: Snapshot, is_new: Sequence[bool]) -> None:
-    """Raises SchemaMismatch: a new row has the key of another row, which the result still has."""
-    import pyarrow as pa
-
-    keys = list(table.primary_keys)
-    removed = change.added.select(keys).filter(pa.array(is_new, pa.bool_()))
-    found = look_up(table, before, removed, keys)
-    if found.num_rows:
-        _raise_same_key(table, _key_texts(found, keys) * 2)
 
 
 def _replace_rows(table: Table, change: Change, user: str, meta: Mapping[str, Any]) -> list[int]:

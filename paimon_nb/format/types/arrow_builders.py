@@ -350,6 +350,20 @@ def unique_inverse(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return order[starts], inverse
 
 
+def row_codes(rows: pa.Table) -> np.ndarray:
+    """A number for each row: equal rows have the same one. NULL equals NULL.
+
+    Args:
+        rows: without nested columns and floating-point numbers.
+    """
+    codes = np.zeros(rows.num_rows, dtype=np.int64)
+    for column in rows.columns:
+        encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
+        codes = codes * (len(encoded.dictionary) + 1) + to_numpy(encoded.indices)
+        codes = unique_inverse(codes)[1]  # codes stay small, so that many columns do not overflow
+    return codes
+
+
 def _run_starts(ordered: np.ndarray) -> np.ndarray:
     starts = np.ones(len(ordered), bool)
     starts[1:] = ordered[1:] != ordered[:-1]

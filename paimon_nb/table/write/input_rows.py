@@ -18,7 +18,7 @@ from paimon_nb.base.caller_warning import warn_caller
 from paimon_nb.base.errors import SchemaMismatch, UnsupportedOperation
 from paimon_nb.format.data import cast_text
 from paimon_nb.format.row import EMPTY_ROW, bucket_of, from_scalar, serialize
-from paimon_nb.format.types.arrow_builders import arrow_column, from_numpy, to_numpy, unique_inverse
+from paimon_nb.format.types.arrow_builders import arrow_column, from_numpy, row_codes, to_numpy, unique_inverse
 from paimon_nb.format.types.arrow_from_outside import sound_batch, sound_reader, sound_table
 from paimon_nb.options import table as opt
 from paimon_nb.table.read.store import POSTPONE_BUCKET, TableStore
@@ -310,11 +310,7 @@ def partition_groups(store: TableStore, rows: pa.Table) -> tuple[list[bytes], np
     fields = store.schema.partition_fields
     if not fields:
         return [EMPTY_ROW], np.zeros(rows.num_rows, dtype=np.int64)
-    codes = np.zeros(rows.num_rows, dtype=np.int64)
-    for field in fields:
-        column = one_chunk(rows.column(field.name)).dictionary_encode(null_encoding="encode")
-        codes = codes * (len(column.dictionary) + 1) + to_numpy(column.indices)
-        codes = unique_inverse(codes)[1]  # codes stay small, so that many columns do not overflow
+    codes = row_codes(rows.select([f.name for f in fields]))
     first, group = unique_inverse(codes)
     return [partition_bytes(fields, rows, int(row)) for row in first], group
 
