@@ -95,6 +95,7 @@ class Plain(OddTable):
         out = super().key_options()
         if "deletion-vectors.enabled" not in out and not self.crossing and self.random.random() < 0.1:
             out["bucket"] = "-2"
+            out["postpone.batch-write-fixed-bucket"] = "false"  # as Java 1.3, which does not know the option
         return out
 
 

@@ -131,6 +131,7 @@ class OddMerge(OddTable):
     def key_options(self) -> dict[str, str]:
         r = self.random
         out = {"merge-engine": self.engine, "bucket": "-1" if self.crossing else r.choice(["1", "1", "2", "-1", "-2"])}
+        out["postpone.batch-write-fixed-bucket"] = "false"  # as Java 1.3, which does not know the option
         out["num-sorted-run.compaction-trigger"] = r.choice(["2", "3", "5"])
         out["changelog-producer"] = producer = r.choice(
             ["none", "lookup"]

@@ -134,7 +134,7 @@ def test_rows_that_wait_for_a_bucket(both):
     def batch(first: int, end: int, c: str) -> pa.Table:
         return pa.Table.from_pylist([{"id": i, "c": c} for i in range(first, end)], schema=schema)
 
-    both.peers.create("waiting", schema, ["id"], [], {"bucket": "-2"})
+    both.peers.create("waiting", schema, ["id"], [], {"bucket": "-2", "postpone.batch-write-fixed-bucket": "false"})
     rows: dict[int, str] = {}
     for turn, writer in enumerate(("pypaimon", "rust", "us")):
         table = batch(turn * 3, turn * 3 + 6, writer)

@@ -42,7 +42,7 @@ KEYED: dict[str, dict[str, str]] = {
     "dynamic": {"bucket": "-1", "dynamic-bucket.target-row-num": "3"},
     "deletion vectors": {"bucket": "1", "deletion-vectors.enabled": "true"},
     "lookup": {"bucket": "1", "changelog-producer": "lookup"},
-    "postpone": {"bucket": "-2"},
+    "postpone": {"bucket": "-2", "postpone.batch-write-fixed-bucket": "false"},
 }
 APPEND: dict[str, dict[str, str]] = {
     "append": {"bucket": "-1"},

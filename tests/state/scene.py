@@ -57,6 +57,7 @@ def scene(engine: str, bucket: str, dice: random.Random) -> Scene:
         options["dynamic-bucket.target-row-num"] = "5"
     if bucket == "postpone":
         options["postpone.default-bucket-num"] = dice.choice("12")
+        options["postpone.batch-write-fixed-bucket"] = "false"  # the rows wait
     keeps = dice.choice([None, None, 3, 6])
     if keeps:
         options |= {"snapshot.num-retained.min": "1", "snapshot.num-retained.max": str(keeps)}
