@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from paimon_nb.base.errors import BadOptionValue, SnapshotNotFound
+from paimon_nb.base.errors import BadOptionValue, SnapshotNotFound, UnsupportedOperation
 from paimon_nb.catalog.schema_validation import check_manifest_sort
 from paimon_nb.options import table as opt
 from paimon_nb.procedures.procedure import (
@@ -22,7 +22,7 @@ from paimon_nb.procedures.procedure import (
 from paimon_nb.statements import AlterColumn
 from paimon_nb.table.write.commit import TableCommit
 from paimon_nb.table.write.compact import materialize_deletion_vectors, rewrite_file_indexes
-from paimon_nb.table.write.compact.rescale import rescale
+from paimon_nb.table.write.compact.rescale import has_files_to_rescale, rescale
 from paimon_nb.table.write.maintenance import (
     compact_manifests,
     describe_manifests,
@@ -103,9 +103,13 @@ def _rescale_buckets(
     sink_parallelism: int | None, where: str | None,
 ) -> pa.Table:  # fmt: skip
     target = context.table(table)
-    store, messages, overwritten = rescale(
-        target.store, bucket_num, selected_partitions(context, target, partition, where)
-    )
+    partitions = selected_partitions(context, target, partition, where)
+    store, messages, overwritten = rescale(target.store, bucket_num, partitions)
+    if context.dialect == "flink" and not has_files_to_rescale(target.store, partitions):
+        raise UnsupportedOperation(  # Spark's procedure does nothing then
+            f"{target.name} has no files in buckets there: nothing can be rescaled",
+            hint="rescale partitions that have rows; CALL sys.compact moves postponed rows to buckets",
+        )
     rows = sum(m.row_count for m in messages)
     if not rows:
         context.notes.append(f"{target.name} has no rows to rescale")

@@ -725,14 +725,22 @@ def test_rescale_refused(three, arguments):
         three.call("rescale('t', 3)")
 
 
-def test_rescale_of_partitions_without_files_is_refused(scene):
+def test_rescale_of_partitions_without_files(scene):
     scene.make(
-        columns="p INT, k INT, PRIMARY KEY (p, k) NOT ENFORCED", tail="PARTITIONED BY (p) WITH ('bucket' = '-2')"
-    )
+        columns="p INT, k INT, PRIMARY KEY (p, k) NOT ENFORCED", tail="PARTITIONED BY (p) WITH ('bucket' = '-2', "
+        "'postpone.batch-write-fixed-bucket' = 'false')"
+    )  # fmt: skip
+    with pytest.raises(UnsupportedOperation, match="has no snapshot"):
+        scene.call("rescale(table => 't', bucket_num => 3)")
     scene.put((1, 1))
     for selected in ("", ", partition => 'p=1'"):
+        call = f"rescale(table => 't', bucket_num => 3{selected})"
+        assert scene.call(call) == [{"result": True}]  # as Spark's procedure
+        scene.wb.run("SET 'execution.runtime-mode' = 'batch'")
         with pytest.raises(UnsupportedOperation, match="no files in buckets"):
-            scene.call(f"rescale(table => 't', bucket_num => 3{selected})")
+            scene.call(call)
+        scene.wb.run("RESET 'execution.runtime-mode'")
+    assert scene.table().latest_snapshot().id == 1
 
 
 def test_mark_partition_done(scene):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
 from paimon_nb.options import table as opt
 from paimon_nb.options.support import Access
-from paimon_nb.table.read import plan_scan, read_split
+from paimon_nb.table.read import all_levels, plan_scan, read_split
 from paimon_nb.table.read.live_files import live_entries
 from paimon_nb.table.read.split.inline_blobs import as_stored
 from paimon_nb.table.read.store import POSTPONE_BUCKET, TableStore
@@ -22,7 +22,18 @@ from paimon_nb.table.write.publish.overwrite import Overwrite
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from paimon_nb.format.manifest import ManifestEntry
     from paimon_nb.table.write.publish.changes import CommitMessage
+
+
+def has_files_to_rescale(store: TableStore, partitions: Callable[[bytes], bool] | None = None) -> bool:
+    """Whether the partitions have files in buckets; rows that wait for a bucket do not count."""
+    return bool(_real_files(store, partitions))
+
+
+def _real_files(store: TableStore, partitions: Callable[[bytes], bool] | None) -> list[ManifestEntry]:
+    live = live_entries(store, store.latest())
+    return [e for e in live if e.bucket != POSTPONE_BUCKET and (partitions is None or partitions(e.partition))]
 
 
 def rescale(
@@ -33,7 +44,7 @@ def rescale(
     Args:
         partitions: a test for serialized partitions; None means all.
     Returns: the store to commit with, the messages, what they replace.
-    Raises: UnsupportedOperation: the table's buckets are not fixed, or have no files. BadOptionValue.
+    Raises: UnsupportedOperation: the table's buckets are not fixed, or it has no snapshot. BadOptionValue.
     """
     count = store.bucket_option if buckets is None else buckets
     postponed = store.bucket_option == POSTPONE_BUCKET
@@ -52,17 +63,15 @@ def rescale(
     store.check_supported(Access.COMPACT)
     store.check_writable_columns()
     store = store.at_newest_schema()
-    plan = plan_scan(store.without_fallback().copy({opt.POSTPONE_MERGE_ON_READ.key: "false"}))
-    live = [e for e in live_entries(store, plan.snapshot) if e.bucket != POSTPONE_BUCKET]
-    if not any(partitions is None or partitions(e.partition) for e in live):
-        where = "" if partitions is None else " in the selected partitions"
+    if store.latest() is None:
         raise UnsupportedOperation(
-            f"{store.name} has no files in buckets{where}: nothing can be rescaled",
-            hint="CALL sys.compact moves postponed rows to buckets"
-            if postponed
-            else "rescale partitions that have rows",
-        )
-    refuse_level0_rows(store, [e for e in live if partitions is None or partitions(e.partition)])
+            f"{store.name} has no snapshot: nothing can be rescaled", hint="rescale a table with rows, or ALTER TABLE ... SET ('bucket' = ...)"
+        )  # fmt: skip
+    # Rows that wait for a bucket stay. Level 0 too is read, which ordinary scans of a table with deletion vectors leave to a compaction.
+    whole = {opt.DELETION_VECTORS_MERGE_ON_READ.key: "true", opt.POSTPONE_MERGE_ON_READ.key: "false"}
+    plan = plan_scan(store.without_fallback().copy(whole), levels=all_levels)
+    if store.options.merge_engine == "first-row":
+        refuse_level0_rows(store, _real_files(store, partitions))
     read = plan.snapshot.id if plan.snapshot else None
     if postponed:  # rows that wait for a bucket still wait
         selected = frozenset(s.partition for s in plan.splits if partitions is None or partitions(s.partition))
