@@ -125,16 +125,15 @@ def test_each_type_is_typed_as_it_is_shown(shell: Shell) -> None:
         "2026-02-03 04:05:06.789",
         "2026-02-03 04:05:06",
         "00ff",
-        "01:02:03",
         "abc",
     )
     second = grid.visible.column("id").to_pylist().index(2)
     for column, text in enumerate(typed, 2):
         grid.on_message({"edit": [second, column], "text": text})
         assert (grid.trouble, grid.state["edits"]["count"]) == ("", column - 1)
-    (row,) = (
-        grid.edits.write(grid.visible) and table.refresh().to_arrow(where="day = '2026-01-01' AND id = 2").to_pylist()
-    )
+    grid.edits.write(grid.visible)
+    written = table.refresh().to_arrow()
+    (row,) = (r for r in written.to_pylist() if r["id"] == 2)
     assert list(row.values())[2:7] == [
         -128,
         decimal.Decimal(typed[1]),
@@ -143,9 +142,8 @@ def test_each_type_is_typed_as_it_is_shown(shell: Shell) -> None:
         dt.datetime(2026, 2, 3, 4, 5, 6, 789000),
     ]
     assert (row["g"], row["i"]) == (b"\x00\xff", "abc")
-    others = table.refresh().to_arrow(where="NOT (day = '2026-01-01' AND id = 2)")
-    assert others.num_rows == 2
-    assert all(others.column(name).null_count == 2 for name in "abcdefgi")
+    assert written.num_rows == 3
+    assert all(written.column(name).null_count == 2 for name in "abcdefgi")
 
 
 def test_what_cannot_be_changed_says_why(shell: Shell, keyed: Any) -> None:  # noqa: ARG001
