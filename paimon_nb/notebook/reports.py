@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.notebook.display import tip
 from paimon_nb.notebook.grid.texts import value_text
-from paimon_nb.notebook.svg import LEVEL_COLOURS
+from paimon_nb.notebook.svg import level_colour
 from paimon_nb.table.tables.inspect.formatting import bytes_text
 
 if TYPE_CHECKING:
@@ -94,8 +94,7 @@ def _value_cell(value: Any, style: str = "") -> str:
 
 
 def _level_badge(level: int) -> str:
-    colour = LEVEL_COLOURS[level % len(LEVEL_COLOURS)]
-    return f"<span class='level' style='background:{colour}'>L{level}</span>"
+    return f"<span class='level' style='background:{level_colour(level)}'>L{level}</span>"
 
 
 def due_report(buckets: Sequence[CompactionPreview], limit: int = 8) -> Report:

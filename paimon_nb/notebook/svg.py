@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from paimon_nb.notebook.lsm_model import FileMark, Lane, LsmPicture
 
 LEVEL_COLOURS = ("#E69F00", "#56B4E9", "#009E73", "#CC79A7", "#0072B2", "#D55E00")
+"""From level 0. The page has them, and those of the kinds, by `script`."""
 KIND_COLOURS = {"APPEND": "#009E73", "COMPACT": "#0072B2", "OVERWRITE": "#D55E00", "ANALYZE": "#CC79A7"}
 SIGNS = {"▸": "picked for compaction", "+": "added", "→": "moved to another level", "−": "removed"}
 """Meaning of the signs on files."""
@@ -65,6 +66,11 @@ _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u206
 def escape(text: str) -> str:
     """Any text as XML character data or attribute value; unprintable characters become U+FFFD."""
     return html_escape(_UNPRINTABLE.sub("\ufffd", text))
+
+
+def level_colour(level: int) -> str:
+    """Levels beyond the last colour have that one: they are compacted least often, as it is."""
+    return LEVEL_COLOURS[min(level, len(LEVEL_COLOURS) - 1)]
 
 
 def lsm_svg(picture: LsmPicture, by: str = "key", signs: Mapping[str, str] | None = None, width: int = WIDTH) -> str:
@@ -122,7 +128,7 @@ def _lane_height(lane: Lane) -> int:
 
 
 def _lane_rects(lane: Lane, top: float, plot: float, by: str, largest: int, signs: Mapping[str, str]) -> list[str]:
-    colour = LEVEL_COLOURS[min(lane.level, len(LEVEL_COLOURS) - 1)]
+    colour = level_colour(lane.level)
     lane_height, middle = _lane_height(lane), top + (_lane_height(lane) - _LANE) / 2 + 14
     pitch = lane_height / lane.stack
     height = lane_height if lane.runs == 1 else max(1.0, pitch * 0.85)

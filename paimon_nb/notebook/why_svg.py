@@ -6,7 +6,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.notebook.grid.texts import value_text
-from paimon_nb.notebook.svg import LEVEL_COLOURS, WIDTH, clip, clipped, escape, open_svg
+from paimon_nb.notebook.svg import WIDTH, clip, clipped, escape, level_colour, open_svg
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -94,7 +94,7 @@ def _version_row(
     before: Mapping[str, Any] | None,
 ) -> list[str]:
     baseline = y + 20
-    colour = LEVEL_COLOURS[min(version.level, len(LEVEL_COLOURS) - 1)]
+    colour = level_colour(version.level)
     origin = f"snapshot {version.snapshot}" if version.snapshot is not None else "an expired snapshot"
     tip = f"{version.kind} #{version.sequence}\nlevel {version.level}, {origin}\n{version.file}, row {version.position}"
     out = [

@@ -200,3 +200,18 @@ def test_hostile_names_are_text_in_every_picture(payload: str) -> None:
         assert svg_tags(svg) <= DRAWN
         assert svg_tags(standalone_svg(svg)) <= DRAWN
         assert live_nodes(framed(svg)) == []
+
+
+def test_a_level_has_one_colour_in_every_picture() -> None:
+    """Also beyond the last colour, in reports, still pictures and on the page."""
+    from paimon_nb.notebook.reports import _level_badge
+    from paimon_nb.notebook.svg import LEVEL_COLOURS, level_colour
+    from paimon_nb.notebook.widgets.base import script
+
+    assert [level_colour(n) for n in range(8)] == [*LEVEL_COLOURS, LEVEL_COLOURS[-1], LEVEL_COLOURS[-1]]
+    assert all(level_colour(n) in _level_badge(n) for n in range(8))
+    page = script()
+    assert page.startswith(
+        'const LEVELS = ["#E69F00", "#56B4E9", "#009E73", "#CC79A7", "#0072B2", "#D55E00"], KINDS = {"APPEND": ["#009E73", "+"]'
+    )
+    assert page.count("#56B4E9") == 1

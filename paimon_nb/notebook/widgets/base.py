@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import re
 from html import escape
 from pathlib import Path
@@ -23,7 +24,8 @@ from paimon_nb.base.errors import (
     WriteError,
 )
 from paimon_nb.notebook.errors import error_sentence, last
-from paimon_nb.notebook.svg import NARROWEST, WIDEST, WIDTH, framed, standalone_svg
+from paimon_nb.notebook.svg import KIND_COLOURS, LEVEL_COLOURS, NARROWEST, WIDEST, WIDTH, framed, standalone_svg
+from paimon_nb.notebook.timeline_model import SIGN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,8 +42,10 @@ def script(*names: str) -> str:
 
     Without comments and indentation, a quarter of it: each widget sends its script to the page.
     """
+    kinds = {kind: [colour, SIGN[kind]] for kind, colour in KIND_COLOURS.items()}
+    shared = f"const LEVELS = {json.dumps(LEVEL_COLOURS)}, KINDS = {json.dumps(kinds, ensure_ascii=False)};"
     whole = "\n".join((_HERE / name).read_text() for name in ("picture.js", *names))
-    return _COMMENT_OR_INDENTATION.sub("", whole)
+    return f"{shared}\n{_COMMENT_OR_INDENTATION.sub('', whole)}"
 
 
 def stylesheet(*names: str) -> str:

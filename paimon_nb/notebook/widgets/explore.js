@@ -42,7 +42,7 @@ function item(tree, parent, place, level) {
 // A commit kind or a file level, in the colours of the timeline and of the LSM picture.
 function badge(host, text) {
   const svg = el(host, "svg", { width: 15, height: 15, viewBox: "0 0 15 15", "aria-hidden": "true", class: "badge" });
-  const [colour, sign] = KINDS[text] || [LEVELS[Math.min(Number(text.slice(1)) || 0, LEVELS.length - 1)], ""];
+  const [colour, sign] = KINDS[text] || [levelColour(Number(text.slice(1)) || 0), ""];
   if (!sign) return el(svg, "rect", { x: 1, y: 4, width: 13, height: 7, rx: 2, fill: colour });
   el(svg, "circle", { cx: 7.5, cy: 7.5, r: 7.5, fill: colour });
   el(svg, "text", { x: 7.5, y: 11.7, "text-anchor": "middle", class: "sign", "font-size": 12 }, sign);

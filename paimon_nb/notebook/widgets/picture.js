@@ -1,7 +1,6 @@
 // Draws an LSM picture and a timeline from plain data. Text is set as textContent only; nothing is fetched.
 const NS = "http://www.w3.org/2000/svg";
-const LEVELS = ["#E69F00", "#56B4E9", "#009E73", "#CC79A7", "#0072B2", "#D55E00"];
-const KINDS = { APPEND: ["#009E73", "+"], COMPACT: ["#0072B2", "▾"], OVERWRITE: ["#D55E00", "↻"], ANALYZE: ["#CC79A7", "∑"] };
+const levelColour = (level) => LEVELS[Math.min(level, LEVELS.length - 1)];
 let W = 860;  // the width of the picture that is drawn: text keeps its size at every width
 const CHARACTER = 7;  // the mean width of a character at 12 px
 const LEFT = 74, RIGHT = 190, LANE = 20, GAP = 7, ROOMY = 24;

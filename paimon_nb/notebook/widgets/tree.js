@@ -16,7 +16,7 @@ function placedLanes(picture, by, plot, top) {
       const [a, b] = by === "size" ? [mark.s0 * scale, mark.s1 * scale] : [mark.x0, mark.x1];
       const width = Math.max((b - a) * plot, least);
       const id = mark.files === 1 ? mark.name : `${lane.level} ${mark.min_key} ${mark.max_key} ${mark.files}`;
-      return { id, mark, x: Math.min(LEFT + a * plot, LEFT + plot - width), y: top + mark.lane * pitch, width, height, fill: LEVELS[Math.min(mark.level, 5)] };
+      return { id, mark, x: Math.min(LEFT + a * plot, LEFT + plot - width), y: top + mark.lane * pitch, width, height, fill: levelColour(mark.level) };
     });
     const placed = { lane, id: lane.level ? `L${lane.level}` : lane.runs > 1 ? "L0" : lane.first, top, tall, boxes };
     top += tall + GAP;
