@@ -273,6 +273,31 @@ def test_nan_in_parquet_files(wb):
     assert str(rows(wb, "SELECT max(d) AS m, min(d) AS n FROM f")) == "[(nan, 1.0)]"
 
 
+@pytest.mark.parametrize("options", ["'bucket' = '1'", "'bucket' = '2', 'deletion-vectors.enabled' = 'true'"])
+@pytest.mark.parametrize("count", [1, 13, 40_000])
+def test_hidden_rows_of_files_that_the_engine_reads(wb, options, count):
+    """Overwritten, deleted and late rows; files of an older schema."""
+    wb.run(f"CREATE TABLE k (id INT, v BIGINT, s STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ({options})")
+
+    def upsert(ids: range, value: int) -> None:
+        columns = {"id": pa.array(ids, pa.int32()), "v": [value] * len(ids), "s": [f"s{value}"] * len(ids)}
+        wb.table("k").upsert(pa.table(columns))
+
+    upsert(range(count), 1)
+    upsert(range(0, count, 3), 2)
+    upsert(range(0, count, 7), 3)
+    wb.run("ALTER TABLE k ADD COLUMN late INT")
+    wb.table("k").delete("id = 5")
+    newest = {i: 3 if i % 7 == 0 else 2 if i % 3 == 0 else 1 for i in range(count) if i != 5}
+    expected = [(f"s{v}", list(newest.values()).count(v)) for v in sorted(set(newest.values()))]
+    assert rows(wb, "SELECT s, count(*) AS n FROM k GROUP BY s ORDER BY s") == expected
+    assert rows(wb, "SELECT sum(v) AS s, max(id) AS m FROM k WHERE id >= 0") == [(sum(newest.values()), max(newest))]
+    assert rows(wb, "SELECT count(late) AS n, count(*) AS c FROM k AS a") == [(0, len(newest))]
+    assert rows(wb, "SELECT a.v + b.v AS s FROM k a JOIN k b ON a.id = b.id ORDER BY a.id LIMIT 1") == [
+        (2 * newest[0],)
+    ]
+
+
 def test_values_of_partitions_are_those_of_the_rows(wb):
     """Not what the paths of the files look like: dt=07 is a text."""
     wb.run(

@@ -13,7 +13,7 @@ from paimon_nb.format.types import DataField
 from paimon_nb.session.query.engine_choice import ENGINE, LOCAL, MAX_BYTES, SPARK, max_bytes
 from paimon_nb.session.query.local import engine
 from paimon_nb.session.query.local.not_local import NotLocal
-from paimon_nb.session.query.local.sources import Source, open_source, scan_sql
+from paimon_nb.session.query.local.sources import Source, open_source, scan_text
 from paimon_nb.session.query.local.translate import Translator
 from paimon_nb.session.query.local.translation import NamedQuery, Parts, Translation
 from paimon_nb.session.query.local.views import find_query_of_view
@@ -180,12 +180,13 @@ def run_in_embedded_engine(prepared: Prepared) -> tuple[pa.Table, tuple[DataFiel
         before.append(f"SELECT {', '.join(prepared.constants)}")
     engine.import_in_background()
     items: dict[str, str] = {}
-    rows = {}
+    rows, masks = {}, dict[str, bytes]()
     for scan, source in prepared.scans:
-        sql, arrow = scan_sql(scan.name, source, scan.used)
-        items[scan.name] = f"{scan.name} AS NOT MATERIALIZED ({sql})"
-        if arrow is not None:
-            rows[f"{scan.name}_rows"] = arrow
+        read = scan_text(scan.name, source, scan.used)
+        items[scan.name] = f"{scan.name} AS NOT MATERIALIZED ({read.sql})"
+        masks |= read.masks
+        if read.rows is not None:
+            rows[f"{scan.name}_rows"] = read.rows
     for query in prepared.queries:
         items[query.name] = f"{query.name} AS {'MATERIALIZED ' if query.is_materialized else ''}({query.sql})"
     text = prepared.translation.sql
@@ -200,7 +201,7 @@ def run_in_embedded_engine(prepared: Prepared) -> tuple[pa.Table, tuple[DataFiel
         else:
             before.append(f"SET VARIABLE {name} = ({_with_items(sql, items)})")
     found = engine.run_in_memory(
-        _with_items(text, items), rows, before, keep_errors=prepared.may_raise, zone=prepared.zone
+        _with_items(text, items), rows, before, keep_errors=prepared.may_raise, zone=prepared.zone, masks=masks
     )
     return _in_paimon_types(found, prepared.translation)
 

@@ -67,6 +67,7 @@ def run_in_memory(
     *,
     keep_errors: bool = True,
     zone: str = "UTC",
+    masks: Mapping[str, bytes] | None = None,
 ) -> pa.Table:
     """The result of a query.
 
@@ -76,6 +77,7 @@ def run_in_memory(
         before: statements that run first.
         keep_errors: whether all that is written must be computed, so that its errors are raised.
         zone: the session's time zone.
+        masks: variables of bits that the query reads, by name.
 
     Raises:
         NotLocal: the engine raised an error, or the result is large.
@@ -92,6 +94,8 @@ def run_in_memory(
             connection.execute("SET enable_progress_bar = false")  # it would be printed into the cell
             for name, source in rows.items():
                 connection.register(name, source)
+            for name, bits in (masks or {}).items():
+                connection.execute(f"SET VARIABLE {name} = CAST(CAST(? AS BLOB) AS BIT)", [bits])
             add_zone_functions(connection, zone, "\n".join((sql, *before)))
             reading = pool.submit(_read_up_to_max_rows, connection, sql, before)
             try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.batches import BATCH_ROWS
@@ -16,7 +16,8 @@ from paimon_nb.session.query.computed_columns import computed_columns, has_compu
 from paimon_nb.session.query.frames_and_files import data_of_reference
 from paimon_nb.session.query.hints import check_consumer, note_partitions_without_rows
 from paimon_nb.session.query.local.not_local import NotLocal
-from paimon_nb.session.query.local.values import engine_type, is_floating, quote_name, quote_text
+from paimon_nb.session.query.local.readable_files import readable_files
+from paimon_nb.session.query.local.values import engine_type, quote_name, quote_text
 from paimon_nb.session.query.local_select import means_frame
 from paimon_nb.session.query.run_query import global_system_table, known_to_spark, time_travel_options
 from paimon_nb.session.query.searches import is_search
@@ -33,15 +34,12 @@ if TYPE_CHECKING:
     from paimon_nb.files.data_file import DataFile
     from paimon_nb.format.types import DataType
     from paimon_nb.session.core.session import Session
+    from paimon_nb.session.query.local.readable_files import ReadableFile
     from paimon_nb.statements import TableRef
     from paimon_nb.table.read.strategy.planned_scan import PlannedScan
 
 _IN_MEMORY_BYTES = 256 << 20
 """Bytes of decoded columns, estimated, up to which a table is read at once, in parallel."""
-_VIRTUAL_COLUMNS = frozenset({"filename", "file_row_number", "file_index"})
-"""Names that the engine's Parquet reader gives to columns of its own."""
-_PATTERN = frozenset("*?[]{}")
-"""Characters of a path that the engine takes for a pattern."""
 _PIECE_BYTES = 64 << 20
 
 
@@ -62,11 +60,9 @@ class Source:
     data: DataFile | None = None
     """A file or a frame."""
 
-    def files(self, used: Mapping[str, DataType]) -> list[str] | None:
-        """The paths of Parquet files that hold exactly the table's rows and these columns; None: they must be merged or converted."""
-        if self.scan is None:
-            return None
-        return _files_readable_without_merge(self.scan, used)
+    def files(self, used: Mapping[str, DataType]) -> list[ReadableFile] | None:
+        """Parquet files that hold the table's rows with these columns, less those at known positions; None: they must be merged or converted."""
+        return None if self.scan is None else readable_files(self.scan, used)
 
     def arrow(self, used: Mapping[str, DataType]) -> pa.Table | pa.RecordBatchReader:
         """The rows with these columns; at least one column."""
@@ -152,89 +148,38 @@ def _source_of_rows(rows: pa.Table, how: str = "metadata") -> Source:
     return Source(tuple(from_arrow_schema(rows.schema)), rows.nbytes, rows.num_rows, how, None, rows)
 
 
-def scan_sql(
-    name: str, source: Source, used: Mapping[str, DataType]
-) -> tuple[str, pa.Table | pa.RecordBatchReader | None]:
-    """The SQL of a WITH item for a scan, and the Arrow rows that it reads under `name`_rows; None: it reads files itself."""
+@dataclass(frozen=True, slots=True)
+class ScanText:
+    """How the engine reads a table."""
+
+    sql: str
+    """The SQL of a WITH item."""
+    rows: pa.Table | pa.RecordBatchReader | None = None
+    """Arrow rows that it reads; None: it reads files itself."""
+    masks: Mapping[str, bytes] = field(default_factory=dict)
+    """Variables with a bit for each row of a file, 1 for a hidden row."""
+
+
+def scan_text(name: str, source: Source, used: Mapping[str, DataType]) -> ScanText:
+    """How the engine reads a table: files, or the Arrow rows `name`_rows."""
     columns = (
         ", ".join(f"CAST({quote_name(c)} AS {engine_type(t)}) AS {quote_name(c)}" for c, t in used.items())
         or "1 AS none"
     )
     files = source.files(used)
-    if files:
-        paths = ", ".join(quote_text(f) for f in files)
-        return f"SELECT {columns} FROM read_parquet([{paths}], hive_partitioning = false)", None
-    return f"SELECT {columns} FROM {name}_rows", source.arrow(used)
-
-
-def _files_readable_without_merge(scan: PlannedScan, used: Mapping[str, DataType]) -> list[str] | None:
-    from paimon_nb.table.read.strategy.planned_scan import facts_of
-    from paimon_nb.table.read.strategy.routes import NativeReads, file_format
-
-    if any(t.contains_type(is_floating) for t in used.values()) or _VIRTUAL_COLUMNS & {c.lower() for c in used}:
-        return None  # statistics of Parquet leave out NaN, and the engine believes them
-    store, splits = scan.store, scan.plan.splits
-    if not splits or not all(s.raw and not s.deletion_vectors and s.branch is None for s in splits):
-        return None
-    if any(s.changes or s.diff or s.waiting for s in splits):
-        return None
-    fields = tuple(f for f in scan.fields if f.name in used)
-    facts = facts_of(store, fields, scan.limits)
-    native = NativeReads(facts)
-    paths: list[str] = []
-    for split in splits:
-        for file in split.files:
-            path = store.fs.local_path(store.data_path(split.partition, split.bucket, file))
-            if (
-                path is None
-                or _PATTERN & set(path)
-                or file_format(file.file_name) != "parquet"
-                or native.obstacle(file) is not None
-            ):
-                return None
-            if file.schema_id != store.schema.id and not _same_columns(facts.file_fields(file.schema_id), fields):
-                return None
-            paths.append(path)
-    return paths if _have_expected_types(paths, used) else None
-
-
-def _same_columns(stored: tuple[DataField, ...], fields: tuple[DataField, ...]) -> bool:
-    """Whether a file of an older schema has these columns with the same names and types."""
-    by_id = {f.id: f for f in stored}
-    return all(
-        f.id in by_id
-        and by_id[f.id].name == f.name
-        and by_id[f.id].type.with_nullable(True) == f.type.with_nullable(True)
-        for f in fields
-    )
-
-
-def _have_expected_types(paths: list[str], used: Mapping[str, DataType]) -> bool:
-    """Whether all files declare the columns' logical types: bytes without the mark of a text are not a text."""
-    from pyarrow.parquet import read_schema
-
-    from paimon_nb.session.query.local.values import displayed_type
-
-    expected = None
-    for path in paths:
-        try:
-            schema = read_schema(path)
-        except FileNotFoundError:
-            return False  # our reader says what is missing, or leaves it out if an option says so
-        found = [schema.field(c).type for c in used if schema.get_field_index(c) >= 0]
-        if len(found) < len(used) or (expected is not None and found != expected):
-            return False
-        expected = found
-    if expected is None:
-        return False
-    fields = from_arrow_schema(_schema_of(dict(zip(used, expected, strict=True))))
-    return all(displayed_type(f.type) == t for f, t in zip(fields, used.values(), strict=True))
-
-
-def _schema_of(types: Mapping[str, pa.DataType]) -> pa.Schema:
-    import pyarrow as pa
-
-    return pa.schema(list(types.items()))
+    if not files:
+        return ScanText(f"SELECT {columns} FROM {name}_rows", source.arrow(used))
+    whole = [f.path for f in files if f.hidden is None]
+    parts = [f"SELECT {columns} FROM read_parquet([{', '.join(map(quote_text, whole))}], hive_partitioning = false)"]
+    masks: dict[str, bytes] = {}
+    for file in files:
+        if file.hidden is not None:
+            mask = f"{name}_mask{len(masks)}"
+            masks[mask] = file.hidden
+            read = f"read_parquet({quote_text(file.path)}, hive_partitioning = false, file_row_number = true)"
+            is_visible = f"get_bit(getvariable('{mask}'), CAST(file_row_number AS INTEGER)) = 0"
+            parts.append(f"SELECT {columns} FROM {read} WHERE {is_visible}")
+    return ScanText(" UNION ALL ".join(parts if whole else parts[1:]), None, masks)
 
 
 def _scan_rows(scan: PlannedScan) -> pa.Table | pa.RecordBatchReader:
