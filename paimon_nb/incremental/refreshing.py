@@ -10,7 +10,17 @@ import threading
 import uuid
 from typing import TYPE_CHECKING
 
-from paimon_nb.base.errors import CommitConflict, PaimonError, QueryChanged, TargetChanged
+from paimon_nb.base.errors import (
+    CommitConflict,
+    CommitOverwritten,
+    MissingFile,
+    PaimonError,
+    QueryChanged,
+    SnapshotNotFound,
+    TableNotFound,
+    TableReplaced,
+    TargetChanged,
+)
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.catalog.state_tables import drop_state_tables
 from paimon_nb.incremental.deltas import change_between
@@ -258,7 +268,10 @@ class _Refresh:
         )
 
     def _write(self, change: Change, states: StateTables | None) -> list[int]:
-        named = None if states is None else tuple(states.commit(self.user))
+        try:
+            named = None if states is None else tuple(states.commit(self.user))
+        except (CommitOverwritten, MissingFile, SnapshotNotFound, TableNotFound, TableReplaced) as error:
+            raise self._conflict(f"the state of {self.table.name}") from error
         query = self.plan.identity if states is not None else self.plan.text_identity
         text = Positions(query, self.plan.text_identity, self.inputs, named).as_text()
         return write_change(
@@ -288,8 +301,11 @@ class _Refresh:
             base = self.table.store.snapshots.get(base.id - 1)
         expected = None if base is None else (base.id, base.delta_manifest_list)
         if (None if found is None else (found.id, found.delta_manifest_list)) != expected:
-            raise CommitConflict(
-                f"{self.table.name} was changed while it was refreshed; nothing was changed by this refresh",
-                hint="refresh it again",
-                table=str(self.table.name),
-            )
+            raise self._conflict(str(self.table.name))
+
+    def _conflict(self, what: str) -> CommitConflict:
+        return CommitConflict(
+            f"{what} was changed while {self.table.name} was refreshed; nothing was changed by this refresh",
+            hint="refresh it again",
+            table=str(self.table.name),
+        )

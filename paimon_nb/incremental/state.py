@@ -11,9 +11,9 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base import clock
-from paimon_nb.base.errors import PaimonError
+from paimon_nb.base.errors import AlreadyExists, CommitConflict, PaimonError
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.catalog.state_tables import STATE_COMMENT, drop_state_tables, state_name, suffix_of
+from paimon_nb.catalog.state_tables import STATE_COMMENT, drop_state_tables, state_name, state_tables_of, suffix_of
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.types import DataField
 from paimon_nb.session.query.local.values import BIGINT, STRING
@@ -201,7 +201,23 @@ class StateTables:
                 if latest is not None:
                     raise StateLost(f"{state.name} has rows that no refresh wrote")
                 continue
+            try:
+                self._open_at(state, entry, check)
+            except CommitConflict:
+                raise
+            except PaimonError:  # another refresh rolls it back or commits it just now
+                check()
+                self._open_again(state, entry, check)
+
+    def _open_again(self, state: State, entry: dict[str, Any], check: Callable[[], None]) -> None:
+        assert state.table is not None
+        state.table.store.forget_snapshots()
+        try:
             self._open_at(state, entry, check)
+        except CommitConflict:
+            raise
+        except PaimonError as error:
+            raise StateLost(f"{state.name} cannot be read: {error}") from error
 
     def _open_at(self, state: State, entry: dict[str, Any], check: Callable[[], None]) -> None:
         assert state.table is not None
@@ -223,11 +239,25 @@ class StateTables:
         state.at = found
 
     def create(self, rows: int) -> None:
-        """Drop what is there and create empty tables. Raises AlreadyExists: a table of that name is not a state table."""
+        """Drop what is there and create empty tables.
+
+        Raises:
+            AlreadyExists: a table of that name is not a state table.
+            CommitConflict: another process creates them, too.
+        """
         self.drop()
         for state in self.states:
             schema = state.shape.schema(str(self._target), rows)
-            self._catalog.create_table(state.name, schema)
+            try:
+                self._catalog.create_table(state.name, schema)
+            except AlreadyExists:
+                if state.name in state_tables_of(self._catalog, self._target):
+                    raise CommitConflict(
+                        f"another process builds {self._target} now; nothing was changed by this refresh",
+                        hint="refresh it again",
+                        table=str(self._target),
+                    ) from None
+                raise
             state.table, state.at = self._catalog.table(state.name, {}), None
 
     def drop(self) -> None:
