@@ -11,7 +11,7 @@ from paimon_nb.base.identifier import Identifier, check_name
 from paimon_nb.base.override import override
 from paimon_nb.catalog.api import DEFAULT_DATABASE
 from paimon_nb.format.schema import TableSchema, schema_directory
-from paimon_nb.fs import delete_tree_surely, make_dirs_surely
+from paimon_nb.fs import delete_tree_surely, make_dirs_surely, surely
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -112,6 +112,33 @@ class Metastore(ABC):
 
     def alter_table(self, name: Identifier, schemas: SchemaDirectory) -> None:  # noqa: B027  most metastores store no schema
         """Called after a new schema was written, for metastores that store columns."""
+
+
+class SureChanges:
+    """The changes of a metastore's entries. After an error it is looked whether the change has had its effect: its reply may be lost."""
+
+    def __init__(self, metastore: Metastore) -> None:
+        self._of = metastore
+
+    def add_database(self, name: str, properties: Mapping[str, str] | None = None) -> bool:
+        return surely(lambda: self._of.add_database(name, properties), lambda: name in self._of.databases(), True)
+
+    def remove_database(self, name: str) -> None:
+        surely(lambda: self._of.remove_database(name), lambda: name not in self._of.databases(), None)
+
+    def add_table(self, name: Identifier, schema: TableSchema) -> bool:
+        if self._of.schema_is_entry:
+            return self._of.add_table(name, schema)  # see `put_surely`
+        return surely(lambda: self._of.add_table(name, schema), lambda: self._of.has_table(name), True)
+
+    def remove_table(self, name: Identifier) -> bool:
+        return surely(lambda: self._of.remove_table(name), lambda: not self._of.has_table(name), True)
+
+    def rename_table(self, source: Identifier, target: Identifier) -> bool:
+        def moved() -> bool:
+            return self._of.has_table(target) and not self._of.has_table(source)
+
+        return surely(lambda: self._of.rename_table(source, target), moved, True)
 
 
 class DirectoryMetastore(Metastore):

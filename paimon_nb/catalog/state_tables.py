@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from typing import TYPE_CHECKING
 
-from paimon_nb.base.errors import PaimonError
+from paimon_nb.base.errors import NameError_, PaimonError
 from paimon_nb.base.identifier import Identifier
 
 if TYPE_CHECKING:
     from paimon_nb.catalog.api import Catalog
+
+log = logging.getLogger(__name__)
 
 STATE_COMMENT = "incremental state of "
 """The comment of a state table begins with it."""
@@ -85,9 +88,16 @@ def drop_state_tables(catalog: Catalog, target: Identifier) -> list[Identifier]:
 
 def drop_with_state(catalog: Catalog, target: Identifier, *, if_exists: bool = False, purge: bool = False) -> bool:
     """Drop a table and its state tables. Returns whether the table existed. Raises TableNotFound."""
+    try:
+        found = state_tables_of(catalog, target)  # before the drop: an error must not come after it
+    except NameError_:
+        found = []  # no such database: `drop_table` says it
     dropped = catalog.drop_table(target, if_exists=if_exists, purge=purge)
-    if dropped:
-        drop_state_tables(catalog, target)
+    for name in found if dropped else []:
+        try:
+            catalog.drop_table(name, if_exists=True, purge=True)
+        except (OSError, PaimonError) as error:
+            log.warning("%s is dropped; its state table %s remains: %s", target, name.table, error)
     return dropped
 
 

@@ -29,7 +29,7 @@ from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.override import override
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.api import Catalog, undo_after
-from paimon_nb.catalog.metastore import DB_SUFFIX, Metastore
+from paimon_nb.catalog.metastore import DB_SUFFIX, Metastore, SureChanges
 from paimon_nb.catalog.moved_files import files_below, move_leftovers_to_trash, move_to_trash, undo_creation
 from paimon_nb.catalog.new_tables import NewTableRules, check_new_database
 from paimon_nb.catalog.replacement import NextSchema, OtherTable
@@ -97,6 +97,7 @@ class WarehouseCatalog(Catalog):
         self.fs, self.warehouse = fs, fs.root
         self.options = dict(options)
         self.metastore = metastore
+        self._changes = SureChanges(metastore)
         self._lock_of = lock_of
         self._new_table_rules = NewTableRules(self)
         self._opened: OrderedDict[tuple[Identifier, frozenset[tuple[str, str]]], tuple[TableStore, Table]] = (
@@ -119,7 +120,7 @@ class WarehouseCatalog(Catalog):
         self, name: str, *, if_not_exists: bool = False, properties: Mapping[str, str] | None = None
     ) -> bool:
         check_new_database(name)
-        if self.metastore.add_database(name, properties):
+        if self._changes.add_database(name, properties):
             self.has_created = True
             return True
         if if_not_exists:
@@ -141,7 +142,7 @@ class WarehouseCatalog(Catalog):
             for table in (Identifier(name, t) for t in tables):
                 one = self._drop(table, if_exists=True)
                 dropped += [] if one is None else [(table, one)]
-            self.metastore.remove_database(name)
+            self._changes.remove_database(name)
         except BaseException as error:
             for table, one in reversed(dropped):
                 undo_after(
@@ -302,7 +303,7 @@ class WarehouseCatalog(Catalog):
             if created and leftovers:
                 stored_name = self.metastore.stored_name(name).table
                 move_leftovers_to_trash(fs, path, leftovers, f"{self._trash_path(name.database)}/{stored_name}")
-            added = self.metastore.add_table(name, schema)
+            added = self._changes.add_table(name, schema)
         except BaseException:
             if created:
                 undo_creation(fs, path, schemas, schema)
@@ -346,7 +347,7 @@ class WarehouseCatalog(Catalog):
         schema = None if self.metastore.schema_is_entry else schema_directory(fs, path).latest()
         if purge and owns_files:
             self._delete_external_files(name, path)
-        if not self.metastore.remove_table(name):
+        if not self._changes.remove_table(name):
             if if_exists:
                 return None
             raise self._no_table(name)
@@ -384,7 +385,7 @@ class WarehouseCatalog(Catalog):
             move_surely(fs, dropped.trashed, dropped.path)
             _delete_empty_trash(fs, dropped.trashed)
         if dropped.schema is not None:
-            self.metastore.add_table(name, dropped.schema)
+            self._changes.add_table(name, dropped.schema)
 
     def _move_to_trash(self, name: Identifier, fs: FileIO, path: str, *, purge: bool) -> str:
         """Move a table's directory to the trash, from where UNDROP TABLE restores it: in one step, unlike a deletion."""
@@ -412,7 +413,7 @@ class WarehouseCatalog(Catalog):
         if self.metastore.has_table(name):
             raise AlreadyExists(f"table {name} exists already", hint="rename it first", name=str(name))
         newest = max(dropped, key=lambda s: int(s.name.rpartition("@")[2]))
-        self.metastore.add_database(name.database)
+        self._changes.add_database(name.database)
         path = self.table_path(name)
         fs = self._fs_for_paths(posixpath.dirname(path))
         fs.make_dirs(posixpath.dirname(path))
@@ -428,7 +429,7 @@ class WarehouseCatalog(Catalog):
             ) from None
         try:
             schema = schema_directory(fs, path).latest()
-            if schema is None or not self.metastore.add_table(name, schema):
+            if schema is None or not self._changes.add_table(name, schema):
                 raise AlreadyExists(f"table {name} exists already", hint="rename it first", name=str(name))
         except BaseException as error:
             undo_after(error, f"{newest.path} is at {path}", lambda: move_surely(fs, path, newest.path))
@@ -444,7 +445,7 @@ class WarehouseCatalog(Catalog):
         old, owns_files = self.table_path(source), self.metastore.owns_files(source)
         new = self.metastore.new_table_path(target, {})
         taken = AlreadyExists(f"table {target} exists already", hint="choose another name", name=str(target))
-        if not self.metastore.rename_table(source, target):
+        if not self._changes.rename_table(source, target):
             raise taken
         if not owns_files:
             return
@@ -456,7 +457,7 @@ class WarehouseCatalog(Catalog):
             fs.make_dirs(posixpath.dirname(new))
             move_surely(fs, old, new)
         except BaseException as error:
-            self.metastore.rename_table(target, source)
+            self._changes.rename_table(target, source)
             if isinstance(error, FileExistsError):
                 raise taken from None
             if isinstance(error, MissingFile):  # another session dropped or renamed it in the meantime
@@ -502,7 +503,7 @@ class WarehouseCatalog(Catalog):
             if not self.metastore.has_database(database):
                 raise self._no_database(database)
             return [name] if self._repair_entry(name) else []
-        self.metastore.add_database(database)
+        self._changes.add_database(database)
         path = self.metastore.database_path(database)
         tables = [s.name for s in self._fs_for_paths(path).list(path) if s.is_dir and not s.name.startswith(".")]
         return [
@@ -526,7 +527,7 @@ class WarehouseCatalog(Catalog):
         changed = (
             self.metastore.sync_entry(name, schema)
             if self.metastore.has_table(name)
-            else self.metastore.add_table(name, schema)
+            else self._changes.add_table(name, schema)
         )
         store = self.table(name).store
         if store.watcher is not None and not store.is_format_table:

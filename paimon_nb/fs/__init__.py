@@ -14,6 +14,7 @@ from paimon_nb.fs.api import (
     move_surely,
     overwrite_surely,
     put_surely,
+    surely,
 )
 from paimon_nb.fs.local import LocalFileIO, without_scheme
 from paimon_nb.fs.open import open_fs
@@ -56,5 +57,6 @@ __all__ = [
     "open_fs",
     "overwrite_surely",
     "put_surely",
+    "surely",
     "without_scheme",
 ]

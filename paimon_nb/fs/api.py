@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
-from paimon_nb.base.errors import MissingFile, PaimonError, TableReplaced
+from paimon_nb.base.errors import MissingFile, NameError_, PaimonError, TableReplaced
 from paimon_nb.base.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -288,11 +288,11 @@ class FileIO(ABC):
             self.write(path, data)
 
 
-def _surely(call: Callable[[], A], succeeded: Callable[[], bool], result: A) -> A:
+def surely(call: Callable[[], A], succeeded: Callable[[], bool], result: A) -> A:
     """The result of a call. After an error it is looked whether the call has had its effect: its reply may be lost."""
     try:
         return call()
-    except FileExistsError:
+    except (FileExistsError, NameError_):
         raise
     except (OSError, PaimonError):
         with suppress(OSError, PaimonError):
@@ -303,24 +303,24 @@ def _surely(call: Callable[[], A], succeeded: Callable[[], bool], result: A) -> 
 
 def put_surely(fs: FileIO, path: str, data: bytes) -> bool:
     """`put_if_absent`. After an error the file is read back: if it has this content, the call has succeeded."""
-    return _surely(lambda: fs.put_if_absent(path, data), lambda: fs.read(path) == data, True)
+    return surely(lambda: fs.put_if_absent(path, data), lambda: fs.read(path) == data, True)
 
 
 def overwrite_surely(fs: FileIO, path: str, data: bytes) -> None:
     """`overwrite`. After an error the file is read back."""
-    _surely(lambda: fs.overwrite(path, data), lambda: fs.read(path) == data, None)
+    surely(lambda: fs.overwrite(path, data), lambda: fs.read(path) == data, None)
 
 
 def move_surely(fs: FileIO, source: str, target: str) -> None:
     """`move`. After an error it is looked whether the file or directory has moved."""
-    _surely(lambda: fs.move(source, target), lambda: fs.exists(target) and not fs.exists(source), None)
+    surely(lambda: fs.move(source, target), lambda: fs.exists(target) and not fs.exists(source), None)
 
 
 def make_dirs_surely(fs: FileIO, path: str) -> None:
     """`make_dirs`. After an error it is looked whether the directory exists."""
-    _surely(lambda: fs.make_dirs(path), lambda: fs.exists(path), None)
+    surely(lambda: fs.make_dirs(path), lambda: fs.exists(path), None)
 
 
 def delete_tree_surely(fs: FileIO, path: str) -> None:
     """`delete_tree`. After an error it is looked whether the directory is gone."""
-    _surely(lambda: fs.delete_tree(path), lambda: not fs.exists(path), None)
+    surely(lambda: fs.delete_tree(path), lambda: not fs.exists(path), None)

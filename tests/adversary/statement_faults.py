@@ -155,12 +155,12 @@ def state_of(files: FileIO, root: str) -> dict[str, Any]:
     """Databases, tables, their schemas, snapshots, tags, branches, consumers, properties and rows."""
     catalog = workbench(files, root).session.catalog
     return {
-        database: {name: _state_of_table(catalog, database, name) for name in catalog.tables(database)}
+        database: {name: state_of_table(catalog, database, name) for name in catalog.tables(database)}
         for database in catalog.databases()
     }
 
 
-def _state_of_table(catalog: Any, database: str, name: str) -> dict[str, Any]:
+def state_of_table(catalog: Any, database: str, name: str) -> dict[str, Any]:
     from paimon_nb.base.identifier import Identifier
 
     table = catalog.table(Identifier(database, name))

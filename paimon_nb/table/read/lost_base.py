@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from paimon_nb.format.snapshot import Snapshot, SnapshotDirectory
     from paimon_nb.fs import FileIO
 
+_DEPTH = 3
+"""How many snapshots below are looked at, until a known one; one on object stores, where each is a request."""
+
 
 class _Table(Protocol):
     @property
@@ -31,7 +34,7 @@ class _Table(Protocol):
     def data_path(self, partition: bytes, bucket: int, file: DataFile) -> str: ...
 
 
-def snapshot_below_lost(table: _Table, snapshot: Snapshot) -> Snapshot | None:
+def snapshot_below_lost(table: _Table, snapshot: Snapshot, depth: int = _DEPTH) -> Snapshot | None:
     """The snapshot that the table is at, if `snapshot` does not belong to its history; None if it does, or if that is not certain.
 
     It is certain if all of this holds:
@@ -41,14 +44,21 @@ def snapshot_below_lost(table: _Table, snapshot: Snapshot) -> Snapshot | None:
       other engines, and those that a fast-forward has brought, do not say it.
     - A file of its state is missing that neither its own commit wrote nor the older snapshot has. Files that are missing for
       another reason, for a while or lost, are named by the older snapshot, too.
+
+    A snapshot that was built on such a one does not belong to it either: it was committed while the files were still there.
     """
     if snapshot.is_known_sound:
         return None
     try:
         previous = table.snapshots.newest_before(snapshot.id)
-        if previous is None or continues(table.branch, snapshot, previous) is not False:
+        if previous is None or (follows := continues(table.branch, snapshot, previous)) is None:
             snapshot.remember_sound()
             return None
+        if follows:
+            below = snapshot_below_lost(table, previous, depth - 1) if depth and not table.fs.is_object_store else None
+            if below is None:
+                snapshot.remember_sound()
+            return below
         return previous if _names_lost_files(table, snapshot, previous) else None
     except (OSError, PaimonError):
         return None  # a look that fails proves nothing

@@ -1,0 +1,126 @@
+"""Every kind of statement in a JDBC, REST or S3 catalog while one call of its store, database or server fails."""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from catalog_faults import CallFaults, JdbcPlace, RestPlace, S3Place, state_of
+from test_statement_faults import CASES, Case, difference, forget
+
+from paimon_nb.base.errors import PaimonError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+IN_SEVERAL_REQUESTS = {
+    "delete tags": "one request for each tag",
+    "call delete_tag of two": "one request for each tag",
+    "call expire_tags": "one request for each tag",
+    "create or replace": "the old table is renamed and deleted: if that fails, it remains under another name",
+    "create or replace, other partitions": "the same",
+    "upsert with changelog": "the server takes the rows and their compaction one after the other",
+    "upsert and compaction": "the same",
+    "call purge_files": "the server takes one snapshot after the other",
+}
+"""Statements that are not atomic in a REST catalog, and why."""
+SLICE = ("create table", "rename table", "drop table", "insert", "create or replace")
+
+
+@pytest.fixture(autouse=True)
+def quiet() -> Iterable[None]:
+    logging.disable(logging.WARNING)
+    yield
+    logging.disable(logging.NOTSET)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "rows.csv"
+    path.write_text("id,v\n1,x\n7,y\n")
+    return path
+
+
+def run(case: Case, place: Any, faults: CallFaults, file: Path) -> BaseException | None:
+    """Run the statement; returns its error."""
+    forget()
+    wb = place.open()
+    with faults.active():
+        try:
+            wb.run(case.text.replace("{file}", str(file)))
+        except (PaimonError, OSError) as error:
+            return error
+        finally:
+            forget()
+    return None
+
+
+def broken_at(
+    case: Case, place: Any, file: Path, points: Callable[[CallFaults], Iterable[tuple[int, str]]]
+) -> list[str]:
+    """The calls at which a failure leaves something else than the state before or, without an error, the one after."""
+    for text in filter(None, case.before.split("; ")):
+        place.open().run(text)
+    before = state_of(place)
+    counted, trial = CallFaults(), place.copy(1)
+    error = run(case, trial, counted, file)
+    if error is not None:
+        pytest.skip(f"not in this catalog: {error}")
+    after = state_of(trial)
+    wrong = []
+    for number, (n, way) in enumerate(points(counted), 2):
+        trial = place.copy(number)
+        error = run(case, trial, CallFaults(n, way), file)
+        where = f"{way} call {n} of {counted.calls}, {counted.log[n - 1]}"
+        try:
+            found = state_of(trial)
+        except (PaimonError, OSError) as unreadable:
+            wrong.append(f"{where}: unreadable: {unreadable}")
+            continue
+        finally:
+            trial.close()
+        if case.maintains and error is None:
+            found["default"]["t"]["snapshots"] = after["default"]["t"]["snapshots"]
+        if error is None and found != after:
+            wrong.append(f"{where}: succeeded, but {difference(found, after)}")
+        if error is not None and found != before:
+            wrong.append(f"{where}: {type(error).__name__}, and {difference(found, before)}")
+    return wrong
+
+
+def ways(counted: CallFaults, call: int) -> tuple[str, ...]:
+    """A reply of a REST server that is lost leaves the outcome of a change unknown: the error has the fact `sent`."""
+    return ("before",) if counted.log[call - 1].startswith(("POST", "DELETE")) else ("before", "after")
+
+
+def some(counted: CallFaults) -> list[tuple[int, str]]:
+    step = max(1, len(counted.changes) // 6)
+    return [(n, ways(counted, n)[i % 2 - 1]) for i, n in enumerate(counted.changes[::step])]
+
+
+def changing(counted: CallFaults) -> list[tuple[int, str]]:
+    return [(n, way) for n in counted.changes for way in ways(counted, n)]
+
+
+def place_of(kind: str, case: Case, folder: Path, request: pytest.FixtureRequest) -> Any:
+    if kind == "s3":
+        return S3Place(request.getfixturevalue("s3"), f"s3://lake/{uuid.uuid4().hex}")
+    if kind == "rest" and (reason := IN_SEVERAL_REQUESTS.get(case.name)) is not None:
+        pytest.skip(reason)
+    return (JdbcPlace if kind == "jdbc" else RestPlace)(folder / "catalogs")
+
+
+@pytest.mark.parametrize("kind", ["jdbc", "rest"])
+@pytest.mark.parametrize("case", [c for c in CASES if c.name in SLICE], ids=lambda case: case.name)
+def test_a_statement_at_some_failing_calls(kind, case, file, tmp_path, request):
+    assert broken_at(case, place_of(kind, case, tmp_path, request), file, some) == []
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("kind", ["jdbc", "rest", "s3"])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_statement_at_every_failing_change(kind, case, file, tmp_path, request):
+    assert broken_at(case, place_of(kind, case, tmp_path, request), file, changing) == []
