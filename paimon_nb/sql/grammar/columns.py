@@ -13,6 +13,7 @@ from paimon_nb.statements import Span
 if TYPE_CHECKING:
     from paimon_nb.syntax.lexer import Cursor
 
+_MAP_OF_TEXT_KEYS = re.compile(r"^(\s*MAP\s*<\s*STRING)\s*,", re.IGNORECASE)
 _BARE_TIMESTAMP = re.compile(r"(?i)\bTIMESTAMP\b(?!\s*(\(|WITH|_))")
 
 
@@ -139,6 +140,11 @@ def _skip_brackets(cursor: Cursor, opening: str, closing: str) -> None:
         if depth == 0:
             return
     cursor.fail(f"unclosed {opening!r}")
+
+
+def with_spark_map_keys(type_text: str) -> str:
+    """A MAP whose keys are NOT NULL, as they are in Spark."""
+    return _MAP_OF_TEXT_KEYS.sub(r"\1 NOT NULL,", type_text)
 
 
 def with_spark_semantics(type_text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from paimon_nb.sql.grammar.columns import Column, parse_column_definition, with_spark_semantics
+from paimon_nb.sql.grammar.columns import Column, parse_column_definition, with_spark_map_keys, with_spark_semantics
 from paimon_nb.sql.grammar.functions import create_function
 from paimon_nb.sql.grammar.query import query_of
 from paimon_nb.statements import (
@@ -142,10 +142,18 @@ def definition_of(table: TableParts) -> TableDef:
             table.primary = (*table.primary, parsed.path[0])
     # TIMESTAMP without precision is an instant in Spark and a local time in Flink; the default is Spark's.
     with_semantics = (lambda t: t) if table.is_flink and not table.is_spark else with_spark_semantics
+
+    def type_of(column: Column) -> str | None:
+        if not column.type:
+            return None
+        shredded = table.options.get(f"fields.{column.path[0]}.map.storage-layout", "").lower() == "shared-shredding"
+        text = with_semantics(column.type)
+        return with_spark_map_keys(text) if shredded and table.is_spark else text
+
     columns = tuple(
         ColumnDef(
             c.path[0],
-            with_semantics(c.type) if c.type else None,
+            type_of(c),
             c.comment,
             c.default,
             c.computed,

@@ -151,3 +151,14 @@ REFUSED = [
 def test_what_cannot_have_the_layout(wb, columns, options):
     with pytest.raises(BadOptionValue, match=r"fields\.m\.map\.storage-layout"):
         made(wb, columns, **options)
+
+
+def test_maps_of_spark_have_keys_that_are_not_null(wb):
+    """Spark's MAP<STRING, INT> has no NULL key, so its columns can have the layout; Flink's type must say so."""
+    layout = "'fields.m.map.storage-layout' = 'shared-shredding'"
+    wb.run(f"CREATE TABLE t (id INT, m MAP<STRING, INT>) TBLPROPERTIES ({layout})")
+    assert wb.table("t").schema.field("m").type == parse_type("MAP<STRING NOT NULL, INT>")
+    wb.table("t").append(rows_of(ROWS))
+    assert as_sets(wb.table("t").to_arrow().column("m").to_pylist()) == as_sets(ROWS)
+    with pytest.raises(BadOptionValue, match="MAP<STRING, INT>"):
+        wb.run(f"CREATE TABLE f (id INT, m MAP<STRING, INT>) WITH ({layout})")
