@@ -94,6 +94,7 @@ class Describe(Statement):
     column: str | None = None
     file: TableRef | None = None
     """A data file in place of a table."""
+    partition: Mapping[str, str | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -409,7 +409,16 @@ def test_show_partitions_and_table_extended_in_sparks_words(wb):
         "Location": wb.table("t").path, "Provider": "paimon", "Partition Provider": "Catalog",
     }  # fmt: skip
     named = wb.run("SHOW TABLE EXTENDED LIKE 't' PARTITION (p = '2024-01-31', q = 'a')").arrow.to_pylist()
-    assert [r["information"] for r in named] == ["Partition Values: [p=2024-01-31, q=a]\n"]
+    first, parameters, statistics, end = named[0]["information"].split("\n")
+    assert (first, end) == ("Partition Values: [p=2024-01-31, q=a]", "")
+    assert parameters.startswith("Partition Parameters: {fileCount=1, fileSizeInBytes=")
+    assert parameters.endswith("recordCount=1}")
+    assert statistics.startswith("Partition Statistics: 1 rows, ")
+    described = wb.run("DESCRIBE EXTENDED t PARTITION (p = '2024-01-31', q = 'a')").arrow.to_pylist()
+    details = {r["col_name"]: r["data_type"] for r in described}
+    assert details["Partition Values"] == "[p=2024-01-31, q=a]"
+    assert details["Partition Parameters"] == parameters.removeprefix("Partition Parameters: ")
+    assert details["Partition Statistics"].endswith(" bytes, 1 rows")
     with pytest.raises(UnknownName, match="no partition"):
         wb.run("SHOW TABLE EXTENDED LIKE 't' PARTITION (p = '2024-01-31', q = 'z')")
     with pytest.raises(SqlAnalysisError, match="needs values of p, q"):

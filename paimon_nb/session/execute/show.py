@@ -240,7 +240,7 @@ def _show_table_extended(context: StatementContext, statement: Show) -> Result:
     text = []
     for name in names:
         table = session.stored((catalog.name, database, name))
-        found = _partition_values_text(table, statement) if statement.partition else ""
+        found = _partition_text(table, statement.partition) if statement.partition else ""
         text.append(found or _information_text(catalog.name, table))
     return rows_result(
         {
@@ -273,9 +273,21 @@ def _information_text(catalog: str, table: Table) -> str:
     return "\n".join(f"{key}: {value}" for key, value in facts.items()) + "\n"
 
 
-def _partition_values_text(table: Table, statement: Show) -> str:
-    """The partition that SHOW TABLE EXTENDED ... PARTITION names. Raises SqlAnalysisError, UnknownName."""
-    named = {k: v for k, v in statement.partition.items() if v is not None}
+def _partition_text(table: Table, partition: Mapping[str, str | None]) -> str:
+    """What SHOW TABLE EXTENDED ... PARTITION tells. Raises SqlAnalysisError, UnknownName."""
+    texts = _one_partition(table, partition)
+    facts = spark_show.partition_facts(table, texts)
+    statistics = f"{facts['recordCount']} rows, {facts['fileSizeInBytes']} bytes"
+    parameters = ", ".join(f"{k}={v}" for k, v in facts.items())
+    return (
+        f"Partition Values: [{', '.join(f'{k}={v}' for k, v in texts.items())}]\n"
+        f"Partition Parameters: {{{parameters}}}\nPartition Statistics: {statistics}\n"
+    )
+
+
+def _one_partition(table: Table, partition: Mapping[str, str | None]) -> dict[str, str]:
+    """The values, as texts, of a PARTITION clause that names one partition. Raises SqlAnalysisError, UnknownName."""
+    named = {k: v for k, v in partition.items() if v is not None}
     values = partition_values(named, table.partition_keys)
     missing = [key for key in table.partition_keys if key not in values]
     if missing or len(values) != len(table.partition_keys):
@@ -286,7 +298,7 @@ def _partition_values_text(table: Table, statement: Show) -> str:
     spec = in_row_spec(table.schema, values)
     texts = spec_texts(table.schema, {k: spec[k] for k in table.partition_keys})
     if texts in table.partition_specs(legacy=False, default_name=_NULL):
-        return f"Partition Values: [{', '.join(f'{k}={v}' for k, v in texts.items())}]\n"
+        return texts
     raise UnknownName(
         f"no partition ({partition_text_of_spec(table.schema, spec)}) in {table.name}",
         hint=f"SHOW PARTITIONS {table.name}",
@@ -424,7 +436,8 @@ def describe(context: StatementContext, statement: Describe) -> Result:
     if session.answers_like_spark and statement.column is None:
         if not statement.extended:
             return spark_show.describe_columns(table.schema.fields, table.partition_keys)
-        return spark_show.describe_extended(session.find(statement.name).catalog.name, table)
+        texts = _one_partition(table, statement.partition) if statement.partition else {}
+        return spark_show.describe_extended(session.find(statement.name).catalog.name, table, texts)
     keys = [_key_membership(table.schema, f.name) for f in columns]
     out: dict[str, list[Any]] = {
         "col_name": [f.name for f in columns],
@@ -448,6 +461,8 @@ def describe(context: StatementContext, statement: Describe) -> Result:
             **({"Comment": table.schema.comment} if table.schema.comment else {}),
             **{f"Option {k}": v for k, v in redact_options(table.schema.options).items()},
         }  # fmt: skip
+        if statement.partition:
+            extra |= spark_show.partition_details(table, _one_partition(table, statement.partition))
         for name, value in extra.items():
             for column, cell in zip(out, (name, value, *[None] * (len(out) - 2)), strict=True):
                 out[column].append(cell)

@@ -31,6 +31,8 @@ from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
 from paimon_nb.session.core.result import Result, rows_result
 from paimon_nb.statements.query import BUCKET, FILE_PATH, PARTITION, ROW_INDEX
+from paimon_nb.table.read.live_files import live_entries
+from paimon_nb.table.read.partition_spec import spec_texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -81,8 +83,55 @@ def describe_columns(fields: Sequence[DataField], partition_keys: Sequence[str] 
     return _as_rows(_column_rows(fields, partition_keys))
 
 
-def describe_extended(catalog: str, table: Table) -> Result:
-    """DESCRIBE EXTENDED: the columns, Spark's metadata columns, and the table's name, comment, location and options."""
+def partition_facts(table: Table, texts: Mapping[str, str]) -> dict[str, int]:
+    """Numbers of one partition, by Java's names. `texts`: its values, as SHOW PARTITIONS has them."""
+    store, keys = table.store, table.partition_keys
+    entries = live_entries(store, store.latest())
+    named = {
+        p for p in {e.partition for e in entries}
+        if spec_texts(table.schema, dict(zip(keys, store.partition_values(p), strict=True))) == dict(texts)
+    }  # fmt: skip
+    files = [e.file for e in entries if e.partition in named]
+    return {
+        "fileCount": len(files),
+        "fileSizeInBytes": sum(f.file_size for f in files),
+        "lastFileCreationTime": max((f.creation_time_ms or 0 for f in files), default=0),
+        "recordCount": sum(f.row_count for f in files),
+    }
+
+
+def partition_details(table: Table, texts: Mapping[str, str]) -> dict[str, str]:
+    """What DESCRIBE EXTENDED ... PARTITION tells of one partition."""
+    facts = partition_facts(table, texts)
+    parameters = ", ".join(f"{k}={v}" for k, v in facts.items())
+    return {
+        "# Detailed Partition Information": "",
+        "Database": table.name.database,
+        "Table": table.name.table,
+        "Partition Values": f"[{', '.join(f'{k}={v}' for k, v in texts.items())}]",
+        "Partition Parameters": f"{{{parameters}}}",
+        "Partition Statistics": f"{facts['fileSizeInBytes']} bytes, {facts['recordCount']} rows",
+    }
+
+
+def _lines_of_defaults(schema: TableSchema) -> list[tuple[Any, ...]]:
+    """The rows of DESCRIBE EXTENDED about columns with default values."""
+    found = [(f.name, _simple_type_text(f.type), _default(f)) for f in schema.fields if f.default_value is not None]
+    return [("", "", _NO_COMMENT), ("# Column Default Values", "", _NO_COMMENT), *found] if found else []
+
+
+def _lines_of_not_null(schema: TableSchema) -> list[tuple[Any, ...]]:
+    """The rows of DESCRIBE EXTENDED about columns that are NOT NULL."""
+    found = [(f.name, _simple_type_text(f.type), "NOT NULL") for f in schema.fields if not f.type.nullable]
+    return [("# Column Not Null", "", _NO_COMMENT), *found] if found else []
+
+
+def describe_extended(catalog: str, table: Table, of_partition: Mapping[str, str] | None = None) -> Result:
+    """DESCRIBE EXTENDED: the columns, Spark's metadata columns, and the table's name, comment, location and options.
+
+    Args:
+        of_partition: the values of a partition that is described, too.
+    """
     schema = table.schema
     lines = _column_rows(schema.fields, schema.partition_keys)
     lines += [("", "", _NO_COMMENT), ("# Metadata Columns", "", _NO_COMMENT)]
@@ -100,7 +149,12 @@ def describe_extended(catalog: str, table: Table) -> Result:
     lines += [("Location", table.path, _NO_COMMENT), ("Provider", provider_of(schema), _NO_COMMENT)]
     options = ",".join(f"{k}={v}" for k, v in sorted(_spark_table_properties(table).items()))
     lines.append(("Table Properties", f"[{options}]", _NO_COMMENT))
-    return _as_rows(lines)
+    lines += _lines_of_defaults(schema)
+    if of_partition:
+        lines.append(("", "", _NO_COMMENT))
+        lines += [(key, value, _NO_COMMENT) for key, value in partition_details(table, of_partition).items()]
+        lines.append(("", "", _NO_COMMENT))
+    return _as_rows([*lines, *_lines_of_not_null(schema)])
 
 
 def provider_of(schema: TableSchema) -> str:

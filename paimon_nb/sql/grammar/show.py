@@ -105,7 +105,6 @@ def describe(cursor: Cursor, span: Span) -> Statement:
         cursor.at = len(cursor.tokens)
         return Describe(text, span, "file", file=found.tables[0])
     name = cursor.parts()
-    if cursor.take("PARTITION"):
-        partition_spec(cursor)
+    partition = partition_spec(cursor) if cursor.take("PARTITION") else {}
     column = cursor.name("column") if cursor.peek().is_name else None
-    return Describe(text, span, what, name, extended, column)
+    return Describe(text, span, what, name, extended, column, partition=partition)
