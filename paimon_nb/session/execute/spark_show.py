@@ -101,7 +101,7 @@ def partition_facts(table: Table, texts: Mapping[str, str]) -> dict[str, int]:
 
 
 def partition_details(table: Table, texts: Mapping[str, str]) -> dict[str, str]:
-    """What DESCRIBE EXTENDED ... PARTITION tells of one partition."""
+    """What DESCRIBE EXTENDED ... PARTITION shows: values, numbers of files and rows."""
     facts = partition_facts(table, texts)
     parameters = ", ".join(f"{k}={v}" for k, v in facts.items())
     return {
