@@ -53,7 +53,7 @@ def main() -> int:
     lines = summary(results)
     print("\n".join(lines))
     if arguments.save:
-        command = f"python -m benchmarks.h2o --rows {arguments.rows} --repeat {arguments.repeat} --save"
+        command = " ".join(["python -m benchmarks.h2o", *sys.argv[1:]])
         write(f"h2o-{arguments.rows}.md", f"H2O's group-by questions, {arguments.rows:,} rows", command, results, lines)
     return 0
 

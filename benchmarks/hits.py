@@ -54,7 +54,7 @@ def main() -> int:
     lines = summary(results)
     print("\n".join(lines))
     if arguments.save:
-        command = f"python -m benchmarks.hits --rows {arguments.rows} --repeat {arguments.repeat} --save"
+        command = " ".join(["python -m benchmarks.hits", *sys.argv[1:]])
         write(
             f"hits-{arguments.rows}.md",
             f"ClickBench's questions, {arguments.rows:,} generated rows",

@@ -47,7 +47,7 @@ def main() -> int:
     lines = summary(results)
     print("\n".join(lines))
     if arguments.save:
-        command = f"python -m benchmarks.tpch --scale {arguments.scale:g} --repeat {arguments.repeat} --save"
+        command = " ".join(["python -m benchmarks.tpch", *sys.argv[1:]])
         write("tpch.md", f"TPC-H, scale {arguments.scale:g}", command, results, lines)
     return 0
 
