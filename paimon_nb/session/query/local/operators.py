@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from decimal import Decimal as Number
+from operator import add, mul, sub
 from typing import TYPE_CHECKING
 
-from paimon_nb.format.types import Array, Decimal
+from paimon_nb.format.types import Array, DataType, Decimal
 from paimon_nb.session.query.local.decimals import from_unscaled, half_up, power_of_ten, unscaled_decimal_sql
 from paimon_nb.session.query.local.literals import date_value, timestamp_value
 from paimon_nb.session.query.local.nested import concat_arrays
@@ -58,7 +59,9 @@ def _arithmetic(operator: str) -> Build:
         _require_exact_or_double_numbers(operator, values)
         if is_integer(a.type) and is_integer(b.type):
             t = common_type(a, b)
-            return Value(f"({a.cast(t).sql} {operator} {b.cast(t).sql})", t, name, raises=True)
+            return Value(
+                f"({a.cast(t).sql} {operator} {b.cast(t).sql})", t, name, raises=not _always_fits(operator, a, b, t)
+            )
         if DOUBLE in (a.type, b.type):
             return Value(f"({to_double(a).sql} {operator} {to_double(b).sql})", DOUBLE, name)
         p, q = as_decimal(a), as_decimal(b)
@@ -74,6 +77,24 @@ def _arithmetic(operator: str) -> Build:
         return Value(f"CAST(({a.cast(p).sql} {operator} {b.cast(q).sql}) AS {engine_type(t)})", t, name, raises=raises)
 
     return arithmetic_sql
+
+
+_BITS = {"TINYINT": 8, "SMALLINT": 16, "INT": 32, "BIGINT": 64}
+
+
+def _range(value: Value) -> tuple[int, int]:
+    """The least and the greatest integer that a value may be."""
+    if value.literal is not None:
+        return value.literal, value.literal
+    return -(1 << _BITS[value.type.root] - 1), (1 << _BITS[value.type.root] - 1) - 1
+
+
+def _always_fits(operator: str, a: Value, b: Value, t: DataType) -> bool:
+    """Whether no values of two integers overflow their type: SMALLINT plus 5 as an INT."""
+    compute = {"+": add, "-": sub, "*": mul}[operator]
+    results: list[int] = [compute(x, y) for x in _range(a) for y in _range(b)]
+    low, high = _range(Value("", t))
+    return low <= min(results) and max(results) <= high
 
 
 def _require_exact_or_double_numbers(operator: str, values: list[Value]) -> None:
