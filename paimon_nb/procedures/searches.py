@@ -5,14 +5,16 @@ Source: Paimon 2.1 `VectorSearchProcedure`, `FullTextSearchProcedure`.
 
 from __future__ import annotations
 
+import base64
+import json
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from paimon_nb.base.errors import BadOptionValue
-from paimon_nb.format.row import to_scalar
+from paimon_nb.format.row import cast_to_string, from_scalar, to_scalar
 from paimon_nb.format.schema import readable_fields
-from paimon_nb.format.types import Atomic, DataField
+from paimon_nb.format.types import Array, Atomic, DataField, Map, Multiset, Row
 from paimon_nb.options import parse_names
 from paimon_nb.procedures.procedure import (
     Argument,
@@ -26,6 +28,7 @@ from paimon_nb.table.read.partition_spec import in_row_spec
 from paimon_nb.table.read.predicate.parser import parse_predicate
 
 if TYPE_CHECKING:
+    from paimon_nb.format.types import DataType
     from paimon_nb.table.read.predicate.model import Predicate
     from paimon_nb.table.tables.table import Table
 
@@ -102,18 +105,37 @@ def _condition(context: Context, table: Table, where: str | None, partitions: st
 
 
 def _as_json(context: Context, table: Table, found: pa.Table, projection: str | None) -> pa.Table:
-    """One JSON object per row, the best first; the score only where the projection names it."""
-    from paimon_nb.connectors.formats.api import FormatOptions
-    from paimon_nb.connectors.formats.json import JsonEncoder
+    """One JSON object per row, the best first; the score only where the projection names it. Values are texts, as in Java."""
     from paimon_nb.table.read.vector_search import HOW, SCORE, SCORE_ID
 
     context.notes.append((found.schema.metadata or {}).get(HOW, b"").decode())
     score = DataField(SCORE_ID, SCORE, Atomic("FLOAT"))
     names = _columns_of(table, None) if projection is None else list(parse_names(projection))
     fields = [score if n == SCORE else table.schema.field(table.schema.column_name(n)) for n in names]
-    encoder = JsonEncoder(fields, FormatOptions("json", {}))
-    rows = [data.decode() if data else "{}" for data in encoder.encode(found, ["+I"] * found.num_rows)]
+    columns = [[_json_value(f.type, scalar) for scalar in found.column(f.name)] for f in fields]
+    rows = [
+        json.dumps(dict(zip(names, values, strict=True)), separators=(",", ":"), ensure_ascii=False)
+        for values in (zip(*columns, strict=True) if columns else [()] * found.num_rows)
+    ]
     return pa.table({"result": pa.array(rows, pa.string())})
+
+
+def _json_value(t: DataType, scalar: pa.Scalar) -> Any:
+    """A value as Java's JSON writer has it: lists and objects of texts."""
+    if not scalar.is_valid:
+        return None
+    match t:
+        case Array():
+            return [_json_value(t.element, element) for element in scalar.values]
+        case Map() | Multiset():
+            value_type = t.value if isinstance(t, Map) else Atomic("INT")
+            key_type = t.key if isinstance(t, Map) else t.element
+            return {str(_json_value(key_type, e["key"])): _json_value(value_type, e["value"]) for e in scalar.values}
+        case Row():
+            return {f.name: _json_value(f.type, scalar[f.name]) for f in t.fields}
+    if t.root in ("BINARY", "VARBINARY"):
+        return base64.b64encode(scalar.as_py()).decode()
+    return cast_to_string(t, from_scalar(t, scalar))
 
 
 _TOP_K = Argument("top_k", "int", required=True, doc="maximum number of rows")

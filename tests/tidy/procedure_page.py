@@ -109,7 +109,7 @@ GIVEN = {
     "postgres_sync_table": _JOB.format("ods.orders"),
     "revoke_privilege_from_user": "| result |\n|---|\n| User ann is revoked with privilege SELECT on database default. |\n| Number of privileges revoked: 1 |",
     "repair": "| result |\n|---|\n| true |",
-    "vector_search": '| result |\n|---|\n| {"id":2,"__paimon_search_score":0.75} |',
+    "vector_search": '| result |\n|---|\n| {"id":"2","__paimon_search_score":"0.75"} |',
 }
 """Answers of the examples that cannot be had without a JVM, a server or another warehouse; the tests of those procedures show them."""
 VOLATILE = re.compile(r"(?<=\| )\d{13}(?= \|)")
