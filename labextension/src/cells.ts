@@ -50,6 +50,29 @@ function insertForWidgets(app: JupyterFrontEnd, tracker: INotebookTracker): void
   });
 }
 
+/** Whether a cell of SQL only reads: a piece of it that might write keeps it from running by itself. */
+export function onlyReads(source: string): boolean {
+  const text = source.replace(/^\s*%%?paimon[ \t]*(?:-.*)?/, "").replace(/^\s*\w+\s*<<\s*/, "").replace(/--.*$|\/\*[\s\S]*?\*\//gm, "");
+  const pieces = text.split(";").map((piece) => piece.trim()).filter(Boolean);
+  return pieces.length > 0 && !/\binsert\s+(into|overwrite)\b/i.test(text) && pieces.every((piece) => /^\(*(select|with|from|values|explain|show|describe|desc)\b/i.test(piece));
+}
+
+// Cells that read with the value of an input of this notebook, as `:name`.
+function runCellsOf(tracker: INotebookTracker): void {
+  document.addEventListener("paimon-nb:run-cells", (event) => {
+    const name = String((event as CustomEvent).detail?.name);
+    const panel = tracker.find((p) => p.node.contains(event.target as Node));
+    if (!panel || !/^\w+$/.test(name)) return;
+    event.preventDefault();
+    const uses = new RegExp(`(^|[^:\\w]):${name}\\b`);
+    const cells = panel.content.widgets.filter((cell) => {
+      const source = cell.model.sharedModel.getSource();
+      return cell.model.type === "code" && /^\s*%%?paimon\b/.test(source) && uses.test(source) && onlyReads(source);
+    });
+    if (cells.length) void NotebookActions.runCells(panel.content, cells, panel.sessionContext);
+  });
+}
+
 const cancelButton = (target: EventTarget | null): HTMLButtonElement | null =>
   target instanceof Element ? target.closest<HTMLButtonElement>("button.pnb-cancel") : null;
 
@@ -94,6 +117,7 @@ export const help: JupyterFrontEndPlugin<void> = {
   requires: [INotebookTracker],
   activate: (app, tracker: INotebookTracker) => {
     insertForWidgets(app, tracker);
+    runCellsOf(tracker);
     cancelButtons(tracker);
   },
 };

@@ -118,6 +118,18 @@ class InspectCommands:
         register_live_table(self.shell, widget)
         return widget
 
+    def _do_input(self, command_args: str) -> Any:
+        from paimon_nb.notebook.inputs import parse_input
+        from paimon_nb.notebook.widgets.input import InputView
+
+        try:
+            spec = parse_input(command_args)
+        except ValueError as error:
+            raise UsageError(str(error)) from None
+        known = self.shell.user_ns.get(spec.name)
+        value = known if spec.accepts(known) else spec.start  # the cell runs again: the choice stays
+        return InputView(spec, value, self.shell.user_ns.__setitem__)
+
     def _do_jobs(self, command_args: str) -> Any:
         from paimon_nb.notebook.widgets.jobs import JobsView
 

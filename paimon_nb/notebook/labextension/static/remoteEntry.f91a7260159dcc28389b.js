@@ -1,5 +1,5 @@
 // Generated from labextension/ by `make labextension`. Do not edit.
-// sources: 8a0170a11cf04a4593e00cdc39982b1ff03de6bd5045f9ff995ad98dc86adb30
+// sources: 1c8a6c0786e5621d3894e46f96c1a7db7e28456fbb0e4374709d8fe7c5c6cd61
 (() => {
 const SHARED = ["@codemirror/language","@codemirror/state","@codemirror/view","@jupyterlab/application","@jupyterlab/apputils","@jupyterlab/codemirror","@jupyterlab/completer","@jupyterlab/console","@jupyterlab/notebook","@jupyterlab/rendermime","@jupyterlab/ui-components","@lumino/coreutils","@lumino/signaling","@lumino/widgets"];
 let scope;
@@ -229,6 +229,25 @@ function insertForWidgets(app, tracker) {
     });
   });
 }
+function onlyReads(source) {
+  const text2 = source.replace(/^\s*%%?paimon[ \t]*(?:-.*)?/, "").replace(/^\s*\w+\s*<<\s*/, "").replace(/--.*$|\/\*[\s\S]*?\*\//gm, "");
+  const pieces = text2.split(";").map((piece) => piece.trim()).filter(Boolean);
+  return pieces.length > 0 && !/\binsert\s+(into|overwrite)\b/i.test(text2) && pieces.every((piece) => /^\(*(select|with|from|values|explain|show|describe|desc)\b/i.test(piece));
+}
+function runCellsOf(tracker) {
+  document.addEventListener("paimon-nb:run-cells", (event) => {
+    const name = String(event.detail?.name);
+    const panel = tracker.find((p) => p.node.contains(event.target));
+    if (!panel || !/^\w+$/.test(name)) return;
+    event.preventDefault();
+    const uses = new RegExp(`(^|[^:\\w]):${name}\\b`);
+    const cells = panel.content.widgets.filter((cell) => {
+      const source = cell.model.sharedModel.getSource();
+      return cell.model.type === "code" && /^\s*%%?paimon\b/.test(source) && uses.test(source) && onlyReads(source);
+    });
+    if (cells.length) void import_notebook.NotebookActions.runCells(panel.content, cells, panel.sessionContext);
+  });
+}
 var cancelButton = (target) => target instanceof Element ? target.closest("button.pnb-cancel") : null;
 function cancelButtons(tracker) {
   const style = document.createElement("style");
@@ -271,6 +290,7 @@ var help = {
   requires: [import_notebook.INotebookTracker],
   activate: (app, tracker) => {
     insertForWidgets(app, tracker);
+    runCellsOf(tracker);
     cancelButtons(tracker);
   }
 };
