@@ -18,7 +18,14 @@ from paimon_nb.notebook.grid import export
 from paimon_nb.notebook.grid.copy_forms import as_tsv
 from paimon_nb.notebook.grid.filters import Condition, typed_value
 from paimon_nb.notebook.grid.profile import column_profile, counts_in_bins
-from paimon_nb.notebook.grid.rows import ArrangedRows, Arrangement, filter_and_sort_rows, sorted_rows
+from paimon_nb.notebook.grid.query_code import query_code
+from paimon_nb.notebook.grid.rows import (
+    ArrangedRows,
+    Arrangement,
+    filter_and_sort_rows,
+    sorted_rows,
+    with_further_column,
+)
 from paimon_nb.notebook.grid.text_order import text_order
 from paimon_nb.notebook.grid.texts import display_texts, nested_text, value_text
 from paimon_nb.notebook.grid.value_tree import MAX_PARTS, image_type, tree_of_nested_value
@@ -264,3 +271,15 @@ def test_a_histogram_of_decimals_with_many_digits(kind: pa.DataType, values: lis
     low, high = found.bins[0].low.as_py(), found.bins[-1].high.as_py()
     assert low <= min(column.to_pylist()) + abs(low) / 10**12
     assert high >= max(column.to_pylist()) - abs(high) / 10**12
+
+
+def test_rows_are_sorted_by_several_columns() -> None:
+    table = pa.table({"a": ["x", "y", None, "x", "y"], "b": [1, 2, 3, 4, None], "n": [0, 1, 2, 3, 4]})
+    by_a = Arrangement(sort=0)
+    both = with_further_column(by_a, 1, descending=True)
+    orders = [
+        filter_and_sort_rows(table, a).rows_of(0, 5, [2]).column(0).to_pylist()
+        for a in (by_a, both, with_further_column(both, 0, descending=True))
+    ]
+    assert orders == [[0, 3, 1, 4, 2], [3, 0, 1, 4, 2], [1, 4, 3, 0, 2]]
+    assert query_code("SELECT * FROM t", both, table).splitlines()[-1] == "ORDER BY a NULLS LAST, b DESC NULLS LAST"

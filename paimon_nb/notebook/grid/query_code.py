@@ -34,8 +34,8 @@ def query_code(statement: str, arrangement: Arrangement, rows: pa.Table) -> str:
         found = [f"contains(lower(CAST({quote_if_needed(n)} AS STRING)), {text})" for n in names]
         conditions.append(f"({' OR '.join(found)})")
     used = {c.name for c in arrangement.filters} | (set(names) if arrangement.search else set())
-    if arrangement.sort is not None:
-        used.add(names[arrangement.sort])
+    order = [] if arrangement.sort is None else [(arrangement.sort, arrangement.descending), *arrangement.then]
+    used |= {names[column] for column, _ in order}
     for name in sorted(used):
         if names.count(name) > 1:
             raise UnsupportedOperation(f"two columns are named {name!r}", hint="give one of them another name with AS")
@@ -43,9 +43,9 @@ def query_code(statement: str, arrangement: Arrangement, rows: pa.Table) -> str:
         return f"{magic}\n{query}"
     lines = ["SELECT * FROM (", textwrap.indent(query, "  "), ") AS result"]
     lines += [f"WHERE {conditions[0]}", *(f"  AND {c}" for c in conditions[1:])] if conditions else []
-    if arrangement.sort is not None:
-        name = quote_if_needed(names[arrangement.sort])
-        lines.append(f"ORDER BY {name}{' DESC' if arrangement.descending else ''} NULLS LAST")
+    if order:
+        parts = [f"{quote_if_needed(names[c])}{' DESC' if descending else ''} NULLS LAST" for c, descending in order]
+        lines.append(f"ORDER BY {', '.join(parts)}")
     return "\n".join([magic, *lines])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,6 +34,8 @@ class Arrangement:
 
     sort: int | None = None
     descending: bool = False
+    then: tuple[tuple[int, bool], ...] = ()
+    """Further sorted columns, which decide between rows with equal values: (column, descending)."""
     filters: tuple[Condition, ...] = ()
     search: str = ""
 
@@ -41,6 +43,15 @@ class Arrangement:
     def filtered(self) -> bool:
         """Whether rows may be hidden."""
         return bool(self.filters or self.search)
+
+
+def with_further_column(arrangement: Arrangement, column: int, *, descending: bool) -> Arrangement:
+    """The arrangement, sorted by a further column, or with another direction of one that is sorted already."""
+    if column == arrangement.sort:
+        return replace(arrangement, descending=descending)
+    if any(c == column for c, _ in arrangement.then):
+        return replace(arrangement, then=tuple((c, descending if c == column else d) for c, d in arrangement.then))
+    return replace(arrangement, then=(*arrangement.then, (column, descending)))
 
 
 @dataclass(slots=True)
@@ -109,11 +120,21 @@ def filter_and_sort_rows(
     check()
     keep = None if mask is None else np.asarray(pc.fill_null(mask, False).to_numpy())
     if arrangement.sort is not None:
-        order = sorted_rows(table, arrangement.sort, arrangement.descending) if order is None else order
+        if order is None:
+            order = rows_sorted_by(table, [(arrangement.sort, arrangement.descending), *arrangement.then])
         index = order if keep is None else order[keep[order]]
     else:
         index = None if keep is None else np.flatnonzero(keep)
     return ArrangedRows(table, index, arrangement)
+
+
+def rows_sorted_by(table: pa.Table, columns: Sequence[tuple[int, bool]]) -> Index:
+    """The rows sorted by several columns, the most important first: (column, descending)."""
+    (column, descending), *before = reversed(columns)
+    order = sorted_rows(table, column, descending)
+    for column, descending in before:  # the sort is stable: what was sorted before decides between equal values
+        order = order[sorted_rows(table.select([column]).take(order), 0, descending)]
+    return order
 
 
 def sorted_rows(table: pa.Table, column: int, descending: bool) -> Index:

@@ -136,9 +136,9 @@ export default {
         node.style.width = `${columns.widths[column]}px`;
         node.className = `dg-h${at < columns.pinned.length ? " pinned" : ""}${at === columns.pinned.length - 1 ? " last" : ""}${active ? " here" : ""}`;
         node.setAttribute("aria-colindex", at + 1);
-        const sorted = sort && sort[0] === column;
-        node.setAttribute("aria-sort", sorted ? (sort[1] ? "descending" : "ascending") : "none");
-        node.querySelector(".arrow").textContent = sorted ? (sort[1] ? "▼" : "▲") : "";
+        const all = sort ? [sort, ...(state().then || [])] : [], place = all.findIndex(([c]) => c === column), sorted = all[place];
+        node.setAttribute("aria-sort", sorted ? (sorted[1] ? "descending" : "ascending") : "none");
+        node.querySelector(".arrow").textContent = sorted ? (sorted[1] ? "▼" : "▲") + (all.length > 1 ? place + 1 : "") : "";
         if (active) node.id = `${id}-here`; else node.removeAttribute("id");
         if (!profiles.has(column) && !wanted.has(column)) missing.push(column);
       }
@@ -150,7 +150,7 @@ export default {
       const name = html(node, "div", { class: "name", title: about.name });
       html(name, "span", {}, shownText(about.name));
       html(name, "span", { class: "arrow", "aria-hidden": "true" });
-      name.addEventListener("click", () => { here = { row: -1, at: columns.order.indexOf(column) }; toggleSort(column); });
+      name.addEventListener("click", (event) => { here = { row: -1, at: columns.order.indexOf(column) }; toggleSort(column, event.shiftKey); });
       html(node, "div", { class: "type", title: about.type }, about.type);
       html(node, "div", { class: "plot" });
       const open = html(node, "button", { type: "button", class: "menu", tabindex: -1, "aria-label": `menu of ${about.name}`, "aria-haspopup": "menu" }, "⋯");
@@ -271,7 +271,7 @@ export default {
       if (event.altKey && ["ArrowLeft", "ArrowRight"].includes(event.key)) resize(columns.order[at], columns.widths[columns.order[at]] + (event.key === "ArrowRight" ? 24 : -24));
       else if (moves[event.key] && !event.altKey) go(...moves[event.key], event.shiftKey);
       else if (event.key === "F2" && here.row >= 0 && state().edits) edit(here, placeOfHere());
-      else if (event.key === "Enter" || event.key === " ") here.row < 0 ? toggleSort(columns.order[at]) : openHere();
+      else if (event.key === "Enter" || event.key === " ") here.row < 0 ? toggleSort(columns.order[at], event.shiftKey) : openHere();
       else if (event.key === "ContextMenu" || (event.key === "F10" && event.shiftKey)) columnMenu(columns.order[at], placeOfHere());
       else if (ctrl && event.key.toLowerCase() === "c") copy(event.shiftKey);
       else if (ctrl && event.key.toLowerCase() === "a") { here = { row: Math.max(0, total() - 1), at: end }; anchor = { row: 0, at: 0 }; later(); }
@@ -287,7 +287,9 @@ export default {
     let edited = null;  // where the form of a cell opens
     let asked = null;  // where the statistics of a column open
     let pending = null;  // the order of a click that the kernel has not answered: a second click builds on it
-    function toggleSort(column) {
+    function toggleSort(column, further) {
+      const all = state().sort ? [state().sort, ...(state().then || [])] : [], known = all.find(([c]) => c === column);
+      if (further && all.length) { send({ sort: [column, Boolean(known && !known[1])], then: true }); return; }
       const sort = pending ? pending.sort : state().sort;
       pending = { sort: !sort || sort[0] !== column ? [column, false] : sort[1] ? null : [column, true] };
       send(pending);
@@ -315,6 +317,7 @@ export default {
         ...(text !== undefined ? [["Open value", () => openCell(cell)], ["Copy", () => copy(false)], ["Copy with header", () => copy(true)], ["Copy as …", () => copyAs(place)], null] : []),
         ["Sort ascending", () => send({ sort: [column, false] })],
         ["Sort descending", () => send({ sort: [column, true] })],
+        ...(state().sort && state().sort[0] !== column ? [["Then by this, ascending", () => send({ sort: [column, false], then: true })], ["Then by this, descending", () => send({ sort: [column, true], then: true })]] : []),
         ...(state().sort ? [["Unsorted", () => send({ sort: null })]] : []),
         ["Filter …", () => filterForm(host, model, place, about, { list: (text) => send({ values: column, containing: text }), apply: filter, among: (chosen_) => filter({ among: chosen_ }) }, back)],
         ["Statistics", () => { asked = place; send({ statistics: column }); }],

@@ -25,7 +25,14 @@ from paimon_nb.notebook.grid.export import MIME, as_file
 from paimon_nb.notebook.grid.filters import OPERATORS, Condition, is_comparable, typed_value
 from paimon_nb.notebook.grid.profile import Profile, column_profile, counts_in_bins
 from paimon_nb.notebook.grid.query_code import query_code
-from paimon_nb.notebook.grid.rows import ArrangedRows, Arrangement, Superseded, filter_and_sort_rows, sorted_rows
+from paimon_nb.notebook.grid.rows import (
+    ArrangedRows,
+    Arrangement,
+    Superseded,
+    filter_and_sort_rows,
+    rows_sorted_by,
+    with_further_column,
+)
 from paimon_nb.notebook.grid.statistics import Listed, column_statistics, listed_values, summary_of_cells
 from paimon_nb.notebook.grid.texts import display_value, value_text
 from paimon_nb.notebook.grid.types import is_number, type_text, types_of_fields
@@ -73,8 +80,8 @@ class Grid(anywidget.AnyWidget):
     def __init__(self, rows: Rows, source: GridSource, facts: Sequence[str] = ()) -> None:
         self.rows, self._source, self._facts = rows, source, tuple(facts)
         self._arranged = ArrangedRows(source.rows)
-        self._order: tuple[tuple[int, bool, int], Any] | None = None
-        """The last sort: (column, descending, generation of the source), the order."""
+        self._order: tuple[tuple[tuple[tuple[int, bool], ...], int], Any] | None = None
+        """The last sort: (columns, id of the rows), the order."""
         self._profiles: dict[int, Profile] = {}
         self._listed: dict[int, Listed] = {}
         """The values that the page offers for a filter, by column."""
@@ -114,6 +121,7 @@ class Grid(anywidget.AnyWidget):
             "shown": len(self._arranged),
             "complete": self._source.complete,
             "sort": None if arranged.sort is None else [arranged.sort, arranged.descending],
+            "then": [list(column) for column in arranged.then],
             "filters": [str(f) for f in arranged.filters],
             "search": arranged.search,
             "busy": busy,
@@ -155,10 +163,14 @@ class Grid(anywidget.AnyWidget):
         match content:
             case {"pages": list(positions), "generation": int(generation)}:
                 self._send_pages(positions[:MAX_PAGES], generation)
+            case {"sort": [int(column), bool(descending)], "then": True} if (
+                self._is_column(column) and arranged.sort is not None
+            ):
+                self.arrange(with_further_column(arranged, column, descending=descending))
             case {"sort": [int(column), bool(descending)]} if self._is_column(column):
-                self.arrange(replace(arranged, sort=column, descending=descending))
+                self.arrange(replace(arranged, sort=column, descending=descending, then=()))
             case {"sort": None}:
-                self.arrange(replace(arranged, sort=None))
+                self.arrange(replace(arranged, sort=None, then=()))
             case {"search": str(text)}:
                 self.arrange(replace(arranged, search=text[:1000]))
             case {"filter": dict(requested)}:
@@ -386,9 +398,10 @@ class Grid(anywidget.AnyWidget):
 
     def _cached_sort_order(self, rows: pa.Table, requested: Arrangement) -> Any:
         assert requested.sort is not None
-        key = (requested.sort, requested.descending, id(rows))
+        columns = ((requested.sort, requested.descending), *requested.then)
+        key = (columns, id(rows))
         if self._order is None or self._order[0] != key:
-            self._order = (key, sorted_rows(rows, requested.sort, requested.descending))
+            self._order = (key, rows_sorted_by(rows, columns))
         return self._order[1]
 
     def _send_first_page(self) -> None:
