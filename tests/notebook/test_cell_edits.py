@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from shell_kit import KEYED, Shell, rows
 
-from paimon_nb.base.errors import CommitConflict, NullNotAllowed, SqlAnalysisError, UnsupportedOperation
+from paimon_nb.base.errors import CommitConflict, NullNotAllowed, PaimonError, SqlAnalysisError, UnsupportedOperation
 from paimon_nb.notebook.grid.cell_edits import edited_table
 from paimon_nb.notebook.magics.active import workbench
 from paimon_nb.notebook.magics.grids import _cell_edits
@@ -167,6 +167,25 @@ def test_what_cannot_be_changed_says_why(shell: Shell, keyed: Any) -> None:  # n
             grid.edits.change(grid.visible, 0, column, text)
         grid._on_message(None, {"edit": [0, column], "text": text}, [])
         assert (grid.is_refused, grid.state["edits"]["count"]) == (True, 0), query
+
+
+def test_nan_is_a_value_and_a_text_that_is_too_long_is_refused(shell: Shell) -> None:
+    shell.value(
+        "%%paimon -q\nCREATE TABLE n (id INT, d DOUBLE, s VARCHAR(3), PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '1')"
+    )
+    table = workbench().table("n")
+    table.upsert(pa.table({"id": [1], "d": [float("nan")], "s": ["abc"]}).cast(table.schema.arrow))
+    grid = grid_of(shell, "SELECT * FROM n")
+    assert grid.edits is not None
+    grid.on_message({"edit": [0, 1], "text": "NaN"})
+    assert grid.state["edits"]["count"] == 0
+    grid.on_message({"edit": [0, 1], "text": "2"})
+    grid.edits.write(grid.visible)
+    assert table.refresh().to_arrow().to_pylist() == [{"id": 1, "d": 2.0, "s": "abc"}]
+    changed = grid.edits.change(grid.visible, 0, 2, "abcd")
+    with pytest.raises(PaimonError):
+        grid.edits.write(changed)
+    assert table.refresh().to_arrow().column("s").to_pylist() == ["abc"]
 
 
 @pytest.mark.parametrize(

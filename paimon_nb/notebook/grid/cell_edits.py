@@ -127,7 +127,7 @@ class CellEdits:
         earlier = next((e for e in self.pending if (e.row, e.column) == (row, column)), None)
         before = rows.column(column)[row] if earlier is None else earlier.before
         self.pending = [e for e in self.pending if e is not earlier]
-        if not value.equals(before):
+        if not _is_same(value, before):
             self.pending.append(Edit(row, column, before, value))
         return _with_values(rows, [Edit(row, column, before, value)])
 
@@ -178,7 +178,7 @@ class CellEdits:
                 edit = changed[name].get(by_key.get(key, -1))
                 if edit is None:
                     continue
-                if not values[i].equals(edit.before.cast(values[i].type)):
+                if not _is_same(values[i], edit.before.cast(values[i].type)):
                     raise CommitConflict(
                         f"{name} of the row {dict(zip(keys, key, strict=True))} has changed since it was read",
                         hint="run the cell again, then change it",
@@ -234,6 +234,12 @@ class CellEdits:
         if self.columns is None:
             return list(columns)
         return [self._table.schema.column_name(name) for name, _ in self.columns]
+
+
+def _is_same(a: pa.Scalar, b: pa.Scalar) -> bool:
+    """Whether two values are the same; NaN is NaN."""
+    plain = a.as_py()
+    return bool(a.equals(b)) or (plain != plain and b.as_py() != b.as_py())
 
 
 def _is_binary(kind: pa.DataType) -> bool:
