@@ -45,7 +45,7 @@ FOLDERS = {
         *("errors", "key_values", "progress", "snippets", "undo", "grid", "display", "query_history", "table_feed"),
         *("lsm_model", "lsm_buckets", "timeline_model", "history_model", "create_model", "load_options", "load_model", "stream_model"),
         *("svg", "story", "page", "compaction_svg", "create_svg", "funnel_model", "overview", "origin_model", "pipeline_svg", "home_model", "reports", "why_svg", "explore_model"),
-        *("format_tables", "catalog_tree", "inputs", "widgets", "views", "python_cells", "magics", "table_panels", "complete", "editor", "catalog_comm", "extension"),
+        *("format_tables", "catalog_tree", "inputs", "result_diff", "widgets", "views", "python_cells", "magics", "table_panels", "complete", "editor", "catalog_comm", "extension"),
     ),
     "session": ("core", "query", "streaming", "execute", "materialized", "executor", "spark_resolver"),
     "spark": ("versions", "types", "runtime", "safe_functions", "plan_check", "errors", "jobs", "scan", "write", "worker_daemon", "streaming", "api"),

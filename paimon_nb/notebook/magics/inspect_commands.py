@@ -118,6 +118,31 @@ class InspectCommands:
         register_live_table(self.shell, widget)
         return widget
 
+    def _do_diff(self, command_args: str) -> Any:
+        from paimon_nb.notebook.display import Rows
+        from paimon_nb.notebook.python_cells import ROWS, ROWS_AHEAD
+        from paimon_nb.notebook.result_diff import differing_rows
+        from paimon_nb.session import Result
+        from paimon_nb.table.write.input_rows import as_reader
+
+        before, after, *rest = [*split_arguments(command_args.replace(",", " ")), "", ""]
+        keys = [k for k in rest[1:] if k] if rest[:1] == ["by"] else []
+        known = self.shell.user_ns
+        if not before or not after or (rest[:1] not in ([""], ["by"])) or (rest[:1] == ["by"] and not keys):
+            raise UsageError(
+                "%paimon diff BEFORE AFTER [by COLUMN ...]; BEFORE and AFTER are results or frames, as of %%paimon -o NAME"
+            )
+        for name in (before, after):
+            if name not in known:
+                raise UsageError(f"{name}: no such variable; %%paimon -o {name} gives a result a name")
+        tables = [as_reader(known[name]).read_all() for name in (before, after)]
+        found = differing_rows(*tables, keys)
+        result = Result("rows", arrow=found, is_query=True)
+        result.notes.append(
+            f"{before} has {tables[0].num_rows:,} rows, {after} {tables[1].num_rows:,}; they differ in {found.num_rows:,}"
+        )
+        return Rows(result, ROWS, ROWS_AHEAD)
+
     def _do_input(self, command_args: str) -> Any:
         from paimon_nb.notebook.inputs import parse_input
         from paimon_nb.notebook.widgets.input import InputView

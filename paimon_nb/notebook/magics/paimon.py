@@ -88,6 +88,7 @@ HELP = """%paimon                         home card: the connection, tables, rec
 %paimon compare TABLE [A B]                       compare two snapshots or tags: files, rows, schema, options
 %paimon live TABLE [OPTION=VALUE]                 live change feed, without Spark; scan.mode=... sets where it starts
 %paimon pipeline [TABLE]        graph of sources, tables, materialized tables and jobs: freshness, lag, errors, origin of each column
+%paimon diff BEFORE AFTER [by COLUMN ...]          rows in which two results or frames differ, row by row or by key
 %paimon input NAME = choice('EU', 'US')           input bound to :NAME; its cells run again; also slider(0, 9), date(), text()
 %paimon jobs                    list the streaming jobs of this session, with stop buttons
 %paimon doctor TABLE [--read-files]               table health check, with the SQL that fixes each problem
