@@ -135,11 +135,11 @@ class InspectCommands:
         for name in (before, after):
             if name not in known:
                 raise UsageError(f"{name}: no such variable; %%paimon -o {name} gives a result a name")
-        tables = [as_reader(known[name]).read_all() for name in (before, after)]
-        found = differing_rows(*tables, keys)
+        old, new = (as_reader(known[name]).read_all() for name in (before, after))
+        found = differing_rows(old, new, keys)
         result = Result("rows", arrow=found, is_query=True)
         result.notes.append(
-            f"{before} has {tables[0].num_rows:,} rows, {after} {tables[1].num_rows:,}; they differ in {found.num_rows:,}"
+            f"{before} has {old.num_rows:,} rows, {after} {new.num_rows:,}; they differ in {found.num_rows:,}"
         )
         return Rows(result, ROWS, ROWS_AHEAD)
 
