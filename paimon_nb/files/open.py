@@ -116,6 +116,15 @@ def _reader(kind: str, found: Sequence[Found], options: FileOptions) -> Reader:
 
 
 def _columnar(kind: str, file: Found, options: FileOptions) -> Reader:
+    reader = _with_own_types(kind, file, options)
+    if "types" not in options and "columns" not in options:
+        return reader
+    from paimon_nb.files.typed_columns import TypedReader
+
+    return TypedReader(reader, options, file.name)
+
+
+def _with_own_types(kind: str, file: Found, options: FileOptions) -> Reader:
     from paimon_nb.files import arrow_files
 
     if kind == formats.AVRO:

