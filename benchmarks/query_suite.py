@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import statistics
 from typing import TYPE_CHECKING
@@ -55,7 +56,7 @@ def results_of(
         numbers: those to ask.
         repeat: timed rounds after the warm-up.
         with_spark: whether Spark is measured, and its answers compared.
-        digits: of floating-point numbers that are compared; None: all.
+        digits: so many of floating-point numbers must be equal; None: all.
         in_duckdb: queries that are written in another way for DuckDB.
     """
     workbench.run("SET 'paimon-nb.engine' = 'local'")  # an error tells why a query needs Spark
@@ -103,15 +104,43 @@ class _Contenders:
             yield Contender(SPARK, lambda: spark.sql(text).toArrow(), check=self._typed_rows)
         yield Contender(DUCKDB, lambda: self._duckdb.sql(in_duckdb).to_arrow_table(), check=None)
 
-    def _typed_rows(self, rows: pa.Table) -> tuple[list[tuple[str, str]], list[str]]:
-        """Names, types and sorted rows of an answer."""
+    def _typed_rows(self, rows: pa.Table) -> _Answer:
         rows = to_spark_arrow(rows, from_arrow_schema(rows.schema))
         shape = [(f.name, str(f.type)) for f in rows.schema]
-        columns = [[self._text(v) for v in column.to_pylist()] for column in rows.columns]
-        return shape, sorted(map(repr, zip(*columns, strict=True)))
+        columns = [column.to_pylist() for column in rows.columns]
+        listed = sorted(zip(*columns, strict=True), key=lambda row: tuple(map(_order, row)))
+        return _Answer(shape, listed, 10.0**-self._digits if self._digits else 0.0)
 
-    def _text(self, value: object) -> str:
-        return f"{value:.{self._digits}g}" if isinstance(value, float) and self._digits else repr(value)
+
+def _order(value: object) -> str:
+    """Numbers whose last digits differ are in the same place, but for those that are next to each other."""
+    return f"{value:.5g}" if isinstance(value, float) else repr(value)
+
+
+class _Answer:
+    """Names, types and sorted rows; equal to another if its floating-point numbers are nearly the same."""
+
+    def __init__(self, shape: list[tuple[str, str]], rows: list[tuple[object, ...]], tolerance: float) -> None:
+        self.shape, self.rows, self.tolerance = shape, rows, tolerance
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Answer) and self.shape == other.shape and self._difference(other) is None
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _difference(self, other: _Answer) -> object:
+        if len(self.rows) != len(other.rows):
+            return len(self.rows), len(other.rows)
+        pairs = zip(self.rows, other.rows, strict=True)
+        return next((p for p in pairs if not all(map(self._is_same, *p))), None)
+
+    def _is_same(self, a: object, b: object) -> bool:
+        if isinstance(a, float) and isinstance(b, float):
+            return math.isclose(a, b, rel_tol=self.tolerance) or (math.isnan(a) and math.isnan(b))
+        return a == b
+
+    def __repr__(self) -> str:
+        return f"{self.shape} {len(self.rows)} rows, the first: {self.rows[:3]}"
 
 
 def _line(result: Result) -> str:
