@@ -136,7 +136,9 @@ class _Answer:
 
     def _is_same(self, a: object, b: object) -> bool:
         if isinstance(a, float) and isinstance(b, float):
-            return math.isclose(a, b, rel_tol=self.tolerance, abs_tol=self.tolerance) or (math.isnan(a) and math.isnan(b))
+            return math.isclose(a, b, rel_tol=self.tolerance, abs_tol=self.tolerance) or (
+                math.isnan(a) and math.isnan(b)
+            )
         return a == b
 
     def __repr__(self) -> str:
