@@ -59,6 +59,10 @@ def test_a_page_cannot_bind_another_value(shell: Shell, text: str, sent: object)
     before = shell.ip.user_ns[text[0]]
     panel._on_message(None, {"value": sent}, [])
     assert panel.is_refused
+    heard: list[str] = []
+    panel.observe(lambda change: heard.append(change["new"]), "trouble")
+    panel._on_message(None, {"value": sent}, [])
+    assert heard == ["", panel.trouble]  # else a form would not show the same reason again
     assert shell.ip.user_ns[text[0]] == before
 
 

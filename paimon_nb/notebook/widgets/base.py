@@ -64,12 +64,11 @@ def report_errors(answer: Callable[..., object]) -> Callable[..., None]:
 
     @functools.wraps(answer)
     def answer_or_report(self: Panel, *args: Any) -> None:
+        self.trouble = ""  # the page hears of the same refusal twice only if it went in between
         try:
             answer(self, *args)
         except Exception as error:  # the table may be dropped, expired or damaged while the panel is open
             show_error(self, _root_cause(self, error))
-        else:
-            self.trouble = ""
 
     return answer_or_report
 
