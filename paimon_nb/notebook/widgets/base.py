@@ -64,7 +64,7 @@ def report_errors(answer: Callable[..., object]) -> Callable[..., None]:
 
     @functools.wraps(answer)
     def answer_or_report(self: Panel, *args: Any) -> None:
-        self.trouble = ""  # the page hears of the same refusal twice only if it went in between
+        self.trouble = ""  # else the same error again is no change, and a form would not show it
         try:
             answer(self, *args)
         except Exception as error:  # the table may be dropped, expired or damaged while the panel is open
