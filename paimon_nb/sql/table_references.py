@@ -5,16 +5,13 @@ It finds names in FROM, JOIN and comma lists at any depth, with time travel, hin
 
 from __future__ import annotations
 
-import re
 from dataclasses import field, replace
 from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from paimon_nb.base.errors import SqlError
 from paimon_nb.base.identifier import quote
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.sql.constants import parse_constant
 from paimon_nb.sql.file_functions import FILE_FUNCTIONS, file_arguments
 from paimon_nb.sql.flink.casts import (
     cast_edits,
@@ -26,12 +23,13 @@ from paimon_nb.sql.flink.casts import (
 from paimon_nb.sql.flink.function_edits import SqlText
 from paimon_nb.sql.flink.functions import FLINK_SEMANTICS, FUNCTION_EDITS
 from paimon_nb.sql.flink.operators import operator_edits
+from paimon_nb.sql.table_arguments import hint_options, table_arguments
 from paimon_nb.statements import OuterVector, Span, TableFunction, TableRef, TimestampAsOf, VersionAsOf
 from paimon_nb.syntax.lexer import Cursor
 from paimon_nb.syntax.operands import Operands
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from paimon_nb.syntax.lexer import Token
 
@@ -158,6 +156,8 @@ class _ReferenceFinder:
         self.nanoseconds = has_nanosecond_literals(cursor.tokens)
         self.from_start: int | None = None
         """Where the list of tables begins that is being read."""
+        self.table_stop = 0
+        """Where the tables before the last comma or JOIN of that list end."""
         self.left: str | None = None
         """The tables to the left of the LATERAL that is being read."""
         self.definitions: tuple[str, ...] = ()
@@ -191,9 +191,10 @@ class _ReferenceFinder:
     def visit_tokens(self, ctes: frozenset[str], depth: int, *, in_from: bool, function: str = "") -> None:
         """Everything at this bracket level. `in_from`: a table may come next."""
         c = self.c
-        outer_from, self.from_start = self.from_start, c.start if in_from else None
+        outer_from, outer_stop = self.from_start, self.table_stop
+        self.from_start = c.start if in_from else None
         self._visit_level(ctes, depth, in_from=in_from, function=function)
-        self.from_start = outer_from
+        self.from_start, self.table_stop = outer_from, outer_stop
 
     def _visit_level(self, ctes: frozenset[str], depth: int, *, in_from: bool, function: str) -> None:
         c = self.c
@@ -205,6 +206,8 @@ class _ReferenceFinder:
                 continue
             want_table = False
             upper = token.upper
+            if upper == "," or (upper in _JOINS and c.peek(-1).upper not in _JOINS):
+                self.table_stop = c.stop
             if (upper == "FROM" and not self._is_not_a_clause(function)) or upper == "JOIN":
                 c.at += 1
                 want_table = listing = True
@@ -387,8 +390,7 @@ class _ReferenceFinder:
         c = self.c
         first, outer = c.at, self.left
         if c.take("LATERAL") and self.from_start is not None:
-            left = c.text[self.from_start : c.tokens[first].start].rstrip().removesuffix(",")
-            self.left = re.sub(r"(?i)(\b(cross|inner|left|outer|join)\s*)+$", "", left).strip()
+            self.left = c.text[self.from_start : self.table_stop]
         try:
             return self._visit_factor(ctes, depth, first)
         finally:
@@ -563,7 +565,7 @@ class _ReferenceFinder:
             return
         if last in TABLE_FUNCTIONS or last.startswith("incremental_"):
             outer = None if last != "vector_search" or self.left is None else partial(self._outer_vector, self.left)
-            function = TableFunction(parts, *_parse_arguments(c, outer))
+            function = TableFunction(parts, *table_arguments(c, outer))
             vector = function.positional[2] if len(function.positional) > 2 else function.named.get("vector")
             if isinstance(vector, OuterVector):
                 function = replace(function, outer=vector)
@@ -692,60 +694,3 @@ def _tokens_in_bracket(cursor: Cursor) -> list[Token]:
         out.append(cursor.peek(ahead))
         ahead += 1
     return out
-
-
-def hint_options(cursor: Cursor) -> dict[str, str]:
-    """`/*+ OPTIONS('k'='v', ...) */`; other hints (BROADCAST, LOOKUP ...) are skipped."""
-    from paimon_nb.syntax.lexer import tokens
-
-    hint = cursor.next()
-    inner_text = " " * (hint.start + 3) + hint.text[3:-2]  # padding keeps the error offsets
-    inner = Cursor(cursor.text, tokens(inner_text))
-    out: dict[str, str] = {}
-    while not inner.done:
-        if inner.take("OPTIONS"):
-            out.update(inner.options())
-        else:
-            inner.at += 1
-            if inner.sees("("):
-                inner.at += 1
-                inner.balanced()
-                inner.take(")")
-        inner.take(",")
-    return out
-
-
-def _parse_arguments(
-    cursor: Cursor, expression: Callable[[], object] | None
-) -> tuple[tuple[object, ...], dict[str, object]]:
-    """Positional and named arguments: constants.
-
-    Args:
-        expression: reads an argument that is no constant; None: it is an error.
-    """
-    positional: list[object] = []
-    named: dict[str, object] = {}
-
-    def parse_value() -> object:
-        first = cursor.at
-        try:
-            value = parse_constant(cursor)
-            if cursor.sees(",") or cursor.sees(")") or expression is None:
-                return value
-        except SqlError:
-            if expression is None:
-                raise
-        cursor.at = first
-        assert expression is not None
-        return expression()
-
-    def parse_function_argument() -> None:
-        if cursor.peek().is_name and cursor.peek(1).upper == "=>":
-            key = cursor.name()
-            cursor.at += 1
-            named[key] = parse_value()
-        else:
-            positional.append(parse_value())
-
-    cursor.listed(parse_function_argument)
-    return tuple(positional), named

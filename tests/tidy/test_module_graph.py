@@ -34,7 +34,7 @@ FOLDERS = {
     ),
     "syntax": ("tree", "lexer", "words", "operands", "expressions", "queries"),
     "sql": (
-        "keywords", "clause_mistakes", "functions", "spark_functions", "completion", "constants", "file_functions", "error_spans", "render", "flink", "qualify", "session_functions", "aggregates", "table_references", "pushdown",
+        "keywords", "clause_mistakes", "functions", "spark_functions", "completion", "constants", "file_functions", "error_spans", "render", "flink", "qualify", "session_functions", "aggregates", "table_arguments", "table_references", "pushdown",
         "grammar", "simple_select", "column_scopes", "parse", "formatting",
     ),
     "connectors": (

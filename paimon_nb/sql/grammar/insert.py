@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.sql.grammar.partition import partition_spec
 from paimon_nb.sql.grammar.query import query, query_of
-from paimon_nb.sql.table_references import hint_options
+from paimon_nb.sql.table_arguments import hint_options
 from paimon_nb.statements import Constant, ExecuteImmediate, Insert, Query, Span, Statement, StatementSet, TableRef
 from paimon_nb.syntax.lexer import Cursor
 
