@@ -40,7 +40,7 @@ def test_a_seek_leaves_no_row_of_the_old_place(browser: Browser, between: tuple[
     later = view([6, "+I", "d"], [5, "+I", "c"], [4, "+I", "b"], [3, "+I", "a"])
     page = browser.new_page()
     try:
-        drawn, kept = page.evaluate(DRAWN, [script("panel.js", "live.js"), [old, *between, after, later]])
+        drawn, kept = page.evaluate(DRAWN, [script("panel.js", "terms.js", "live.js"), [old, *between, after, later]])
     finally:
         page.close()
     assert drawn == ["+I d", "+I c", "+I b", "+I a"]
