@@ -91,6 +91,8 @@ def _same_columns(stored: tuple[DataField, ...], fields: tuple[DataField, ...]) 
 
 def _have_expected_types(paths: list[str], used: Mapping[str, DataType]) -> bool:
     """Whether all files declare the columns' logical types: bytes without the mark of a text are not a text."""
+    import pyarrow as pa
+
     from paimon_nb.session.query.local.values import displayed_type
 
     expected = None
@@ -98,8 +100,8 @@ def _have_expected_types(paths: list[str], used: Mapping[str, DataType]) -> bool
         try:
             stat = Path(path).stat()
             schema = _schema_of_file(path, stat.st_size, stat.st_mtime_ns)
-        except FileNotFoundError:
-            return False  # our reader says what is missing, or leaves it out if an option says so
+        except (OSError, pa.ArrowException):
+            return False  # our reader says what is missing or broken, or leaves it out if an option says so
         found = [schema.field(c).type for c in used if schema.get_field_index(c) >= 0]
         if len(found) < len(used) or (expected is not None and found != expected):
             return False
