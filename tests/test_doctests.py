@@ -80,14 +80,3 @@ def test_a_predicate_is_exported_and_taken_as_a_condition(scene: dict[str, objec
     condition = handle.scan("id = 1").plan.predicate
     assert isinstance(condition, paimon_nb.Predicate)
     assert handle.to_arrow(["state"], where=condition & condition).to_pylist() == [{"state": "paid"}]
-
-
-def test_a_panel_without_the_extension_names_the_command(
-    scene: dict[str, object], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(paimon_nb.Table, "views", {})
-    handle = scene["t"]
-    assert isinstance(handle, paimon_nb.Table)
-    with pytest.raises(paimon_nb.UnsupportedOperation) as raised:
-        handle.lsm()
-    assert raised.value.hint == "run %load_ext paimon_nb"

@@ -290,6 +290,7 @@ def test_it_is_legible_in_a_narrow_window(shown: Notebook, bar: Locator, theme: 
     expect(item(bar, "default, database")).to_be_visible(timeout=60_000)
 
 
+@pytest.mark.nightly
 def test_it_shows_the_catalog_of_the_notebook_in_front(shown: Notebook, lab: Lab, bar: Locator) -> None:
     """By mouse, with a click on the notebook's tab, and by keyboard."""
     page = shown.page

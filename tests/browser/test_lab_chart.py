@@ -115,6 +115,7 @@ def test_the_chart_becomes_code_and_a_file(shown: Notebook, tmp_path: Path) -> N
     expect(page.locator(".jp-CodeCell")).to_have_count(before)
 
 
+@pytest.mark.nightly
 def test_by_keyboard_the_chart_becomes_code_and_a_file(shown: Notebook) -> None:
     output, page = chart_of(shown, SALES), shown.page
     kind = output.get_by_label("Type", exact=True)
@@ -143,6 +144,7 @@ def test_by_keyboard_the_chart_becomes_code_and_a_file(shown: Notebook) -> None:
     expect(cells).to_have_count(count)
 
 
+@pytest.mark.nightly
 def test_a_million_rows_of_a_thousand_columns_become_few_points(shown: Notebook) -> None:
     output = chart_of(shown, MILLION)
     expect(output.locator(".dg-chart-title")).to_have_text("sum of v by t", timeout=60_000)
@@ -156,6 +158,7 @@ def test_a_million_rows_of_a_thousand_columns_become_few_points(shown: Notebook)
     )  # thousands of points would be drawn again at each width
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "theme", ["JupyterLab Light", pytest.param("JupyterLab Dark", marks=pytest.mark.nightly)], ids=["light", "dark"]
 )

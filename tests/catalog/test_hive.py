@@ -267,6 +267,7 @@ def test_format_tables_are_entries_of_the_metastore(options, catalog):
     assert open_catalog("c", options).table(other).to_arrow().to_pylist() == [{"id": 7}]
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("catalog")
 @pytest.mark.parametrize("file_format", ["csv", "json"])
 def test_format_tables_read_what_others_add_to_them(options, file_format):

@@ -107,6 +107,7 @@ def test_a_large_file_goes_up_in_parts_and_comes_back_by_ranges(s3, warehouse):
     assert fs.list(f"{warehouse}/d") == []
 
 
+@pytest.mark.nightly
 def test_more_files_than_one_listing_holds(s3, warehouse):
     fs = open_fs(warehouse, s3)
     from concurrent.futures import ThreadPoolExecutor
@@ -121,6 +122,7 @@ def test_more_files_than_one_listing_holds(s3, warehouse):
 # -- keys and errors
 
 
+@pytest.mark.nightly
 def test_wrong_keys_and_buckets_are_told(s3, warehouse):
     with pytest.raises(StoreError, match="bucket 'nowhere-at-all' does not exist") as caught:
         open_fs(warehouse, s3).read("s3://nowhere-at-all/x")

@@ -45,6 +45,7 @@ def numbered(low: int, high: int) -> list[str]:
     return [json.dumps({"k": i, "v": f"v{i}"}) for i in range(low, high)]
 
 
+@pytest.mark.nightly
 def test_batch_reads_between_any_start_and_end(swb, broker):
     topic = broker.topic("bounds", 2)
     broker.send(topic, numbered(0, 3))
@@ -134,6 +135,7 @@ def test_a_job_takes_each_record_once_over_restarts_and_a_broker_that_goes_away(
     assert {k for k, _ in rows(swb, "SELECT * FROM rest")} <= set(range(60, 70))
 
 
+@pytest.mark.nightly
 def test_changes_of_a_database_arrive_in_their_order(swb, broker):
     """Insert, update twice, delete, and insert again, of the same keys and within one micro-batch."""
     topic = broker.topic("cdc")

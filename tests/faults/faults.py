@@ -33,7 +33,7 @@ FAULTS = (
     Fault("no conflict check", "table/write/publish/attempt.py", "        if change.can_conflict(head.snapshot):\n", "        if False:\n", COMMIT),
     Fault("removals of dead files pass", "table/write/publish/conflict.py", "            if key not in live:\n", "            if False:\n", COMMIT),
     Fault("levels may overlap", "table/write/publish/conflict.py", "            if after[0] <= before[1]:", "            if after[0] < before[0]:", COMMIT),
-    Fault("two writers give keys their buckets", "table/write/publish/conflict.py", "if entry.index_type == HASH and entry.partition in hashed and entry.file_name not in before:", "if False:", (*COMMIT, "table/write/test_dynamic_bucket.py")),
+    Fault("two writers give keys their buckets", "table/write/publish/conflict.py", "if entry.index_type == HASH and entry.partition in hashed and not known:", "if False:", (*COMMIT, "table/write/test_dynamic_bucket.py")),
     Fault("old index files stay listed", "table/write/publish/attempt.py", "        if i.file_name not in deleted\n", "        if True\n", (*COMMIT, *STATE)),
     Fault("murmur with another seed", "format/row/bucket.py", "SEED = 42", "SEED = 43", ("format/row",)),
     Fault("murmur shifts with the sign", "format/row/bucket.py", "    h ^= h >> np.uint32(13)\n", "    h ^= (h.view(np.int32) >> 13).view(np.uint32)\n", ("format/row",)),

@@ -57,6 +57,7 @@ def test_fault_can_be_planted(fault):
     assert all((REPO / "tests" / t).exists() for t in fault.tests)
 
 
+@pytest.mark.nightly
 def test_a_fault_is_caught(tmp_path):
     [swapped] = [f for f in FAULTS if f.name == "size ratio the wrong way round"]
     assert run(swapped, tmp_path) == CAUGHT

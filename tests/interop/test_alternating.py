@@ -58,7 +58,8 @@ def add(wb: paimon_nb.Workbench, rows: list[tuple[int, str | None, str]]) -> Non
         (table.append if name == "append" else table.upsert)(ours)
 
 
-@pytest.mark.parametrize("turns", [1, pytest.param(5, marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("turns", [1, 5])
 def test_both_commit_in_turn(flink, tmp_path, turns):
     """Flink makes the tables, has the first word and the last; each of ours comes after one of its commits."""
     warehouse = tmp_path / "w"

@@ -38,6 +38,7 @@ def shown(case: Case, view: str) -> dict[str, DataType]:
     return {"rowkind": VarChar(), **types}
 
 
+@pytest.mark.nightly
 def test_java_sees_the_changes_we_see(shared: Path, tmp_path: Path) -> None:
     """A third of the cases. `test_java_answers.py` compares all of them with the recorded answers."""
     assert compared_rows(cases()[::3], shared, tmp_path) > 400

@@ -21,6 +21,7 @@ def pair(flink_process: FlinkSession, tmp_path_factory: pytest.TempPathFactory) 
     return Pair(flink_process, tmp_path_factory.mktemp("fuzz"))
 
 
+@pytest.mark.nightly
 @pytest.mark.java
 @pytest.mark.spark
 @pytest.mark.parametrize("seed", [28])

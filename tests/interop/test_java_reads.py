@@ -285,6 +285,7 @@ def sums_with_lookup(w: Warehouse) -> None:
         w.expect(store, [{"id": i, "n": {1: 3, 2: 30}.get(i, 0)} for i in range(50)])
 
 
+@pytest.mark.nightly
 def test_java_reads_everything(shared, tmp_path):
     w = Warehouse(tmp_path / "warehouse")
     append_tables(w)

@@ -114,10 +114,11 @@ def batches(folder: Path) -> tuple[Counter[int], int]:
     return found, ids[-1]
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 @pytest.mark.parametrize(
     ("seed", "times"),
-    [(1, 5), *(pytest.param(seed, 20, marks=pytest.mark.nightly) for seed in range(2, 7))],
+    [(1, 5), *((seed, 20) for seed in range(2, 7))],
     ids=lambda v: str(v),
 )
 def test_the_kernel_lives_and_the_table_is_sound(kernel: Kernel, tmp_path: Path, seed: int, times: int) -> None:

@@ -46,6 +46,7 @@ def run_python(folder: Path, *arguments: str, cwd: Path | None = None) -> subpro
     )
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_the_example_package_passes_its_tests_where_it_is_installed(tmp_path: Path) -> None:
     site = install(tmp_path / "site", (EXAMPLE / "pyproject.toml").read_text(), EXAMPLE / "example_plugins.py")

@@ -299,6 +299,7 @@ def test_a_branch_and_time(scene):
     assert scene.rows("n.x") == [*ROWS[:3], (9, "branch", "x")]
 
 
+@pytest.mark.nightly
 @pytest.mark.java
 def test_java_reads_clones_and_copies(scene, shared):
     there = scene.folder / "w/n.db"

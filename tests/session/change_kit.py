@@ -31,7 +31,7 @@ KINDS: dict[str, str] = {
     "marked_b2": ") WITH ('bucket' = '2', 'bucket-key' = 'id', 'deletion-vectors.enabled' = 'true'",
 }
 
-UPDATED = ("key_cross", "marked_b2")
+UPDATED = ("key_cross",)
 """Kinds that every run holds to `SCRIPT`. All are in the long run."""
 MERGED = ("key_lookup", "marked")
 """Kinds that every run holds to MERGE INTO (`test_merge.py`): others, whatever they have in common is asked once."""

@@ -93,7 +93,9 @@ def test_functions(asked, some):
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("query", QUERIES)
+@pytest.mark.parametrize(
+    "query", [q if i % 3 == 0 else pytest.param(q, marks=pytest.mark.nightly) for i, q in enumerate(QUERIES)]
+)
 def test_queries(asked, query):
     assert rows(asked, query) == sorted(flink(FLINK[query]), key=repr)
 

@@ -558,6 +558,7 @@ def test_char_without_padding_when_read(swb):
         swb.run("RESET spark.sql.readSideCharPadding")
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_an_upsert_key_replaces_rows_on_insert(swb):
     swb.run("""
@@ -572,6 +573,7 @@ def test_an_upsert_key_replaces_rows_on_insert(swb):
     assert rows(swb, "SELECT * FROM t") == [(7, "x"), (7, "y")]
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_an_upsert_key_with_a_sequence_field_keeps_the_newest_row(swb):
     swb.run("""
@@ -593,6 +595,7 @@ def test_insert_overwrite_of_the_spark_session_is_static(swb):
     assert rows(swb, "SELECT id FROM t") == [(4,), (5,)]
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_a_streaming_write_merges_schemas(swb, tmp_path):
     swb.run("CREATE TABLE t (id INT, v STRING) TBLPROPERTIES ('primary-key' = 'id', 'bucket' = '1')")

@@ -134,6 +134,7 @@ def test_a_row_that_is_not_there_yet_is_waited_for(swb, tmp_path):
     assert many.wait_for(lambda: rows(swb, long) == [(1, "Ann"), (2, "Bob"), (3, None)])
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_rows_overtake_one_that_waits_for_its_match(swb, tmp_path):
     """The checkpoint contains the row that waits: the job that resumes looks it up again. A row waits as often as the hint says."""
@@ -313,6 +314,7 @@ def test_a_dimension_is_left_as_it_was_for_as_long_as_its_options_say(swb):
         job.stop()
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_a_dimension_of_the_greatest_values_of_the_first_partition_columns(swb):
     swb.run("CREATE TABLE customers (c INT, day STRING, hour INT, name STRING) PARTITIONED BY (day, hour)")

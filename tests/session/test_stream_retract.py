@@ -104,6 +104,7 @@ def test_rows_that_change_are_taken_out_of_a_sum(swb, producer):
     )
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_a_job_that_goes_on_knows_what_it_sent(swb, tmp_path):
     swb.run(f"""

@@ -115,6 +115,7 @@ def test_a_watermark_closes_windows_and_leaves_late_rows_out(swb):
     closed_windows(swb, "tumbled")
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_a_stream_of_rows_tells_its_snapshots_the_watermark(swb):
     """So automatic tags follow it. As a Flink job told it: a TIMESTAMP is taken for UTC."""

@@ -170,6 +170,7 @@ def test_only_touched_files_are_written_anew(swb):
     assert (len(before & after), len(after - before)) == (2, 1)
 
 
+@pytest.mark.nightly
 def test_many_rows_go_through_tasks(swb, monkeypatch):
     from paimon_nb.spark.scan import located_rows
     from paimon_nb.spark.write import row_level_write

@@ -161,6 +161,7 @@ def test_kinds_travel_from_table_to_table(wb, tmp_path):
     assert [s["commit_identifier"] for s in snapshots if s["commit_kind"] == "APPEND"] == [1, 2]
 
 
+@pytest.mark.nightly
 def test_a_batch_that_is_in_already_is_not_written_again(wb, tmp_path):
     """The driver dies after our commit and before Spark's own note of it."""
     source, target = make(wb, keys=False), make(wb, "target", keys=False)
@@ -205,6 +206,7 @@ def test_complete_results_replace_those_before(wb, tmp_path):
     assert run() == [("a", 3), ("b", 1)]
 
 
+@pytest.mark.nightly
 def test_a_large_micro_batch_behind_small_ones_arrives_once(wb, tmp_path):
     source, sizes = make(wb, keys=False), (10, 20, 2 * INLINE_ROWS + 1, 30)
     make(wb, "u", keys=False)
@@ -229,6 +231,7 @@ def test_output_mode_update_is_refused(wb, tmp_path):
     assert wb.run("SHOW TABLES").arrow.num_rows == 3  # "absent" was not made
 
 
+@pytest.mark.nightly
 def test_few_rows_wait_for_more_but_not_for_ever(wb, tmp_path):
     source = make(wb, keys=False)
     make(wb, "u", keys=False)
@@ -460,6 +463,7 @@ def test_a_first_batch_that_is_run_again_begins_where_it_began(wb, tmp_path):
     assert run() + run() == [[(1, "a")], [(2, "b")]]
 
 
+@pytest.mark.nightly
 def test_a_batch_is_merged_by_a_view_of_it(wb, tmp_path):
     """The form that Spark's books show: the view is one of the batch's session, and of no other."""
     table, seen = make(wb), []
@@ -486,6 +490,7 @@ def test_a_batch_is_merged_by_a_view_of_it(wb, tmp_path):
     assert not wb.spark.catalog.tableExists("changes")
 
 
+@pytest.mark.nightly
 def test_each_third_micro_batch_compacts_everything_and_idle_time_counts(wb, tmp_path, monkeypatch):
     """Where the changelog comes of full compactions: as a Flink job with `full-compaction.delta-commits` tells it."""
     source = make(wb, keys=False)

@@ -121,8 +121,8 @@ class Result:
             UnsupportedOperation: a stream has no grid.
 
         Examples:
-            >>> wb.run("SELECT id, state FROM orders").grid().visible.num_rows
-            2
+            >>> wb.run("SELECT 7 AS n").grid().visible.num_rows
+            1
         """
         return self.views["grid"](self)
 

@@ -1,6 +1,8 @@
 """Format tables over directories and files that others left there: read, skipped by a rule, or an error that names them."""
 
 import gzip
+import math
+from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
@@ -223,9 +225,12 @@ def test_numbers_of_json_are_numbers_for_other_engines(wb):
     wb.run(
         "CREATE TABLE j (id INT, f FLOAT, d DOUBLE, b BOOLEAN, n DECIMAL(38, 1), r ROW<x BIGINT>, m MAP<INT, INT>) USING json"
     )
-    wb.run(
-        "INSERT INTO j VALUES (1, CAST(0.1 AS FLOAT), CAST('NaN' AS DOUBLE), TRUE, 1234567890123456789012345678901234567.1, ROW(9223372036854775807), MAP[1, 2])"
-    )
+    columns = {
+        "id": pa.array([1], pa.int32()), "f": pa.array([0.1], pa.float32()), "d": [math.nan], "b": [True],
+        "n": pa.array([Decimal("1234567890123456789012345678901234567.1")], pa.decimal128(38, 1)), "r": [{"x": 2**63 - 1}],
+        "m": pa.array([[(1, 2)]], pa.map_(pa.int32(), pa.int32())),
+    }  # fmt: skip
+    wb.table("j").append(pa.table(columns))
     [file] = Path(wb.table("j").path).glob("data-*")
     assert file.read_text() == (
         '{"id":1,"f":0.1,"d":"NaN","b":true,"n":"1234567890123456789012345678901234567.1","r":{"x":9223372036854775807},"m":{"1":2}}\n'

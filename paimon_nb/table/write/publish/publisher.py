@@ -138,6 +138,13 @@ class SnapshotPublisher:
     ) -> list[CommitMessage]:
         """The messages that are not empty.
 
+        Args:
+            messages: the messages of writers.
+            expected_rows: the number of rows that they must have; None: any.
+
+        Returns:
+            Those to publish.
+
         Raises:
             CommitError: they do not have the expected number of rows.
             UnsupportedOperation: this process has committed or discarded some of them before.
@@ -160,8 +167,13 @@ class SnapshotPublisher:
 
         Args:
             messages: those of `checked_messages`.
-            meta: of the snapshots.
-            overwrite, ignore_empty, check: as of `TableCommit.commit`.
+            meta: user, number, properties and watermark of the snapshots.
+            overwrite: the partitions to replace; None appends.
+            ignore_empty: False creates an APPEND snapshot even without changes.
+            check: called before each attempt with the snapshot that the commit would follow.
+
+        Returns:
+            The ids of the snapshots, and why the compaction is not among them.
 
         Raises:
             CommitError, Cancelled, UnsupportedOperation, AccessDenied: nothing is committed; the files of the messages are deleted.
