@@ -28,6 +28,7 @@ def seen(table: pa.Table) -> pa.Table:
     return table.set_column(3, "seen", table["seen"].cast(pa.timestamp("ms")))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", ["parquet", pytest.param("orc", marks=pytest.mark.nightly)])
 def test_a_table_and_its_partitions(catalog, options, wb, tmp_path, kind):
     where = tmp_path / "hive/sales"
@@ -68,6 +69,7 @@ def test_a_table_and_its_partitions(catalog, options, wb, tmp_path, kind):
     assert [(r["id"], r["dt"], r["h"]) for r in told(wb.table("lake.sold").to_arrow())] == got
 
 
+@pytest.mark.nightly
 def test_a_database_and_what_is_refused(catalog, options, wb, tmp_path):
     for name in ("a", "b"):
         write(tmp_path / name / "f", "parquet", rows(1, 2))

@@ -88,6 +88,7 @@ def asked_here(warehouse: Path) -> dict[str, set[str]]:
     return out
 
 
+@pytest.mark.nightly
 def test_java_obeys_what_we_granted_and_we_what_java_granted(flink, tmp_path):
     ours, javas = tmp_path / "ours", tmp_path / "javas"
     made = [*(TABLE.format(t) for t in ("t", "renamed", "hidden")), "CALL sys.init_file_based_privilege('secret')"]
