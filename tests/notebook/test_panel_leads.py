@@ -68,11 +68,11 @@ def test_compare_counts_rows_before_files(wb: Workbench) -> None:
         panel.show(before, after)
         said.append(panel.lead())
     assert said == [
-        "From snapshot 1 to 2 10 rows were added and 1 changed.",
-        "From snapshot 2 to 4 10 rows were added, 1 changed and 1 deleted.",
-        "From snapshot 4 to 5 no row changed: 4 files became 1.",
+        "From snapshot 1 to 2: 10 rows were added and 1 changed.",
+        "From snapshot 2 to 4: 10 rows were added, 1 changed and 1 deleted.",
+        "From snapshot 4 to 5: no row changed: 4 files became 1.",
         "This is snapshot 5 beside itself: nothing differs.",
-        "From snapshot 5 to 1 the files of the table changed; its rows were not compared.",
+        "From snapshot 5 to 1: the files of the table changed; its rows were not compared.",
     ]
 
 

@@ -166,7 +166,7 @@ class CompareView(SnapshotPanel, DrawnPanel):
     def lead(self) -> str:
         """What changed for who reads the table, in one sentence."""
         c, kinds = self.compared, self._rows.get("kinds")
-        between = f"From snapshot {c.before} to {c.after}"
+        between = f"From snapshot {c.before} to {c.after}:"
         others = "".join(
             f", {count(len(x), what)} changed" for x, what in ((c.columns, "column"), (c.options, "option")) if x
         )

@@ -197,7 +197,9 @@ def _price_of_rollback(latest: Snapshot, back: int | None) -> str:
     return (
         ""
         if back is None
-        else f"removes {latest.id - back} newer snapshot{'s' * (latest.id - back != 1)} with their rows"
+        else "removes 1 newer snapshot with its rows"
+        if latest.id - back == 1
+        else f"removes {latest.id - back} newer snapshots with their rows"
     )
 
 
