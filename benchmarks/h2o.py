@@ -6,56 +6,24 @@ large ones rows / K, two small integers and a fraction as values.
 
 from __future__ import annotations
 
-import argparse
-import shutil
 import sys
-import tempfile
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-import paimon_nb
-from benchmarks.query_suite import load, results_of, summary, write
+from benchmarks.query_suite import Suite, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _SEED, _KINDS = 108, 100
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.h2o", description="H2O's group-by questions beside Spark and DuckDB."
-    )
-    parser.add_argument("--rows", type=int, default=1_000_000, help="rows (default %(default)s)")
-    parser.add_argument("--repeat", type=int, default=3, help="timed rounds after the warm-up (default %(default)s)")
-    parser.add_argument("--only", type=int, nargs="*", default=sorted(QUERIES), metavar="NUMBER", help="questions")
-    parser.add_argument("--without-spark", action="store_true", help="neither its times nor the comparison of answers")
-    parser.add_argument("--save", action="store_true", help="write results/h2o-ROWS.md")
-    parser.add_argument("--dir", help="where to work (default: a temporary directory, removed at the end)")
-    arguments = parser.parse_args()
-    directory = Path(tempfile.mkdtemp(prefix="paimon_nb-h2o-", dir=arguments.dir))
-    try:
-        files = {"x": directory / "x.parquet"}
-        pq.write_table(rows_of(arguments.rows), files["x"])
-        with paimon_nb.connect(str(directory / "warehouse")) as workbench:
-            load(workbench, files)
-            results = results_of(
-                workbench,
-                files,
-                QUERIES,
-                arguments.only,
-                repeat=arguments.repeat,
-                with_spark=not arguments.without_spark,
-                digits=9,
-            )
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
-    lines = summary(results)
-    print("\n".join(lines))
-    if arguments.save:
-        command = " ".join(["python -m benchmarks.h2o", *sys.argv[1:]])
-        write(f"h2o-{arguments.rows}.md", f"H2O's group-by questions, {arguments.rows:,} rows", command, results, lines)
-    return 0
+def _files(directory: Path, rows: int) -> dict[str, Path]:
+    pq.write_table(rows_of(rows), directory / "x.parquet")
+    return {"x": directory / "x.parquet"}
 
 
 def rows_of(rows: int) -> pa.Table:
@@ -95,5 +63,11 @@ _TEXTS = (
 QUERIES = dict(enumerate(_TEXTS, 1))
 """The questions in their order. The groups of the tenth, one for nearly each row, are counted instead of shown."""
 
+SUITE = Suite(
+    "h2o", "H2O's group-by questions beside Spark and DuckDB.", "rows", 1_000_000, "rows", _files, QUERIES,
+    lambda rows: f"H2O's group-by questions, {rows:,} rows", lambda rows: f"h2o-{rows}.md", digits=9,
+)  # fmt: skip
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(SUITE))

@@ -7,19 +7,18 @@ refreshes. It is not the original data set. Questions without a total order have
 
 from __future__ import annotations
 
-import argparse
 import datetime as dt
-import shutil
 import sys
-import tempfile
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-import paimon_nb
-from benchmarks.query_suite import load, results_of, summary, write
+from benchmarks.query_suite import Suite, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _SEED = 62
 _DAYS = 31
@@ -27,42 +26,9 @@ _START = dt.datetime(2013, 7, 1)
 _WORDS = ("google", "cars", "weather", "news", "films", "games", "phone", "school", "travel", "music", "house", "job")
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.hits", description="ClickBench's questions beside Spark and DuckDB."
-    )
-    parser.add_argument("--rows", type=int, default=1_000_000, help="page views (default %(default)s)")
-    parser.add_argument("--repeat", type=int, default=3, help="timed rounds after the warm-up (default %(default)s)")
-    parser.add_argument("--only", type=int, nargs="*", default=sorted(QUERIES), metavar="NUMBER", help="questions")
-    parser.add_argument("--without-spark", action="store_true", help="neither its times nor the comparison of answers")
-    parser.add_argument("--save", action="store_true", help="write results/hits-ROWS.md")
-    parser.add_argument("--dir", help="where to work (default: a temporary directory, removed at the end)")
-    arguments = parser.parse_args()
-    directory = Path(tempfile.mkdtemp(prefix="paimon_nb-hits-", dir=arguments.dir))
-    try:
-        files = {"hits": directory / "hits.parquet"}
-        pq.write_table(hits_of(arguments.rows), files["hits"])
-        with paimon_nb.connect(str(directory / "warehouse")) as workbench:
-            workbench.run("SET 'spark.sql.session.timeZone' = 'UTC'")
-            load(workbench, files)
-            results = results_of(
-                workbench, files, QUERIES, arguments.only, repeat=arguments.repeat, with_spark=not arguments.without_spark,
-                digits=9, in_duckdb=IN_DUCKDB,
-            )  # fmt: skip
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
-    lines = summary(results)
-    print("\n".join(lines))
-    if arguments.save:
-        command = " ".join(["python -m benchmarks.hits", *sys.argv[1:]])
-        write(
-            f"hits-{arguments.rows}.md",
-            f"ClickBench's questions, {arguments.rows:,} generated rows",
-            command,
-            results,
-            lines,
-        )
-    return 0
+def _files(directory: Path, rows: int) -> dict[str, Path]:
+    pq.write_table(hits_of(rows), directory / "hits.parquet")
+    return {"hits": directory / "hits.parquet"}
 
 
 def hits_of(rows: int) -> pa.Table:
@@ -194,5 +160,12 @@ QUERIES = dict(enumerate(_TEXTS, 1))
 """ClickBench's questions in their order, in Spark's dialect."""
 IN_DUCKDB = {29: QUERIES[29].replace("$1", r"\1")}
 
+SUITE = Suite(
+    "hits", "ClickBench's questions beside Spark and DuckDB.", "rows", 1_000_000, "page views", _files, QUERIES,
+    lambda rows: f"ClickBench's questions, {rows:,} generated rows", lambda rows: f"hits-{rows}.md",
+    {"spark.sql.session.timeZone": "UTC"}, digits=9, in_duckdb=IN_DUCKDB,
+)  # fmt: skip
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(SUITE))

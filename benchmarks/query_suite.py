@@ -2,29 +2,96 @@
 
 from __future__ import annotations
 
+import argparse
 import math
 import os
+import shutil
 import statistics
-from typing import TYPE_CHECKING
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 
+import paimon_nb
 from benchmarks import report
 from benchmarks.harness import OURS, Contender, Result, Work, measure
 from paimon_nb.format.types import from_arrow_schema
 from paimon_nb.spark.types import to_spark_arrow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     import duckdb
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
-    import paimon_nb
-
 SPARK, DUCKDB = "plain Spark", "DuckDB"
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A benchmark of a list of queries, as `python -m benchmarks.NAME` runs it."""
+
+    name: str
+    about: str
+    """For --help."""
+    size: str
+    """The option that says how much there is: its name."""
+    default: float
+    """Of the size; its type is that of the option."""
+    unit: str
+    files: Callable[[Path, Any], Mapping[str, Path]]
+    """(directory, size) -> the Parquet files that it writes, by table."""
+    queries: Mapping[int, str]
+    title: Callable[[Any], str]
+    """Of the results, by size."""
+    saved: Callable[[Any], str]
+    """The name of the page of results, by size."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    digits: int | None = None
+    """As of `results_of`, like the next one."""
+    in_duckdb: Mapping[int, str] | None = None
+
+
+def run(suite: Suite) -> int:
+    """Runs the command. Returns its exit code."""
+    module = f"python -m benchmarks.{suite.name}"
+    parser = argparse.ArgumentParser(prog=module, description=suite.about)
+    parser.add_argument(
+        f"--{suite.size}",
+        dest="size",
+        type=type(suite.default),
+        default=suite.default,
+        help=f"{suite.unit} (default %(default)s)",
+    )
+    parser.add_argument("--repeat", type=int, default=3, help="timed rounds after the warm-up (default %(default)s)")
+    parser.add_argument("--only", type=int, nargs="*", default=sorted(suite.queries), metavar="NUMBER", help="queries")
+    parser.add_argument("--without-spark", action="store_true", help="neither its times nor the comparison of answers")
+    parser.add_argument("--save", action="store_true", help="write a page into results/")
+    parser.add_argument("--dir", help="where to work (default: a temporary directory, removed at the end)")
+    arguments = parser.parse_args()
+    directory = Path(tempfile.mkdtemp(prefix=f"paimon_nb-{suite.name}-", dir=arguments.dir))
+    try:
+        files = suite.files(directory, arguments.size)
+        with paimon_nb.connect(str(directory / "warehouse")) as workbench:
+            for key, value in suite.settings.items():
+                workbench.run(f"SET '{key}' = '{value}'")
+            load(workbench, files)
+            results = results_of(
+                workbench, files, suite.queries, arguments.only, repeat=arguments.repeat,
+                with_spark=not arguments.without_spark, digits=suite.digits, in_duckdb=suite.in_duckdb,
+            )  # fmt: skip
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+    lines = summary(results)
+    print("\n".join(lines))
+    if arguments.save:
+        command = " ".join([module, *sys.argv[1:]])
+        write(suite.saved(arguments.size), suite.title(arguments.size), command, results, lines)
+    return 0
 
 
 def load(workbench: paimon_nb.Workbench, files: Mapping[str, Path]) -> None:

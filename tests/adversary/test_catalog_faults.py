@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from catalog_faults import CallFaults, JdbcPlace, RestPlace, S3Place, state_of
-from test_statement_faults import CASES, Case, difference, forget
+from test_statement_faults import CASES, Case, forget, wrong_outcomes
 
 from paimon_nb.base.errors import PaimonError
 
@@ -76,18 +76,9 @@ def broken_at(
         error = run(case, trial, CallFaults(n, way), file)
         where = f"{way} call {n} of {counted.calls}, {counted.log[n - 1]}"
         try:
-            found = state_of(trial)
-        except (PaimonError, OSError) as unreadable:
-            wrong.append(f"{where}: unreadable: {unreadable}")
-            continue
+            wrong += wrong_outcomes(case, where, error, before, after, lambda t=trial: state_of(t))
         finally:
             trial.close()
-        if case.maintains and error is None:
-            found["default"]["t"]["snapshots"] = after["default"]["t"]["snapshots"]
-        if error is None and found != after:
-            wrong.append(f"{where}: succeeded, but {difference(found, after)}")
-        if error is not None and found != before:
-            wrong.append(f"{where}: {type(error).__name__}, and {difference(found, before)}")
     return wrong
 
 

@@ -176,18 +176,25 @@ def broken_at(
         error = run(case, trial, faulty, file, spark)
         forget()
         where = f"{way} call {n} of {counted.calls}, {counted.log[n - 1]}"
-        try:
-            found = state_of(trial.files, trial.root)
-        except (PaimonError, OSError) as unreadable:
-            wrong.append(f"{where}: unreadable: {unreadable}")
-            continue
-        if case.maintains and error is None:
-            found["default"]["t"]["snapshots"] = after["default"]["t"]["snapshots"]
-        if error is None and found != after:
-            wrong.append(f"{where}: succeeded, but {difference(found, after)}")
-        if error is not None and found != before:
-            wrong.append(f"{where}: {type(error).__name__}, and {difference(found, before)}")
+        wrong += wrong_outcomes(case, where, error, before, after, lambda t=trial: state_of(t.files, t.root))
     return wrong
+
+
+def wrong_outcomes(
+    case: Case, where: str, error: Exception | None, before: dict, after: dict, state: Callable[[], dict]
+) -> list[str]:
+    """What is wrong after a failure at a call: the state is that before or, without an error, the one after."""
+    try:
+        found = state()
+    except (PaimonError, OSError) as unreadable:
+        return [f"{where}: unreadable: {unreadable}"]
+    if case.maintains and error is None:
+        found["default"]["t"]["snapshots"] = after["default"]["t"]["snapshots"]
+    if error is None and found != after:
+        return [f"{where}: succeeded, but {difference(found, after)}"]
+    if error is not None and found != before:
+        return [f"{where}: {type(error).__name__}, and {difference(found, before)}"]
+    return []
 
 
 def difference(found: dict, expected: dict) -> str:

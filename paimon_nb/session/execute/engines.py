@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from paimon_nb.base.errors import BadOptionValue, MissingFile, PaimonError
+from paimon_nb.base.errors import MissingFile, PaimonError
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.session.core.result import Result, result_of_frame, result_of_rows
-from paimon_nb.session.query.engine_choice import ENGINE, LOCAL, SPARK
+from paimon_nb.session.query.engine_choice import ENGINE, SPARK, check_spark_is_allowed
 from paimon_nb.session.query.local.not_local import NotLocal
 from paimon_nb.session.query.local_select import plan_select
 from paimon_nb.syntax.tree import Select
@@ -162,7 +162,7 @@ def answer(question: Question) -> Result:
     reason = ""
     for engine in ENGINES:
         if engine.name == "spark" and question.displayed:
-            _refuse_if_forced(question.session, reason)
+            check_spark_is_allowed(question.session, reason)
         try:
             return engine.plan(question).run()
         except NotLocal as refused:
@@ -174,14 +174,6 @@ def answer(question: Question) -> Result:
                 raise
             reason = str(error)  # Spark's path raises it again, with its position
     raise AssertionError("Spark answers every query")
-
-
-def _refuse_if_forced(session: Session, reason: str) -> None:
-    if session.setting(ENGINE) == LOCAL:
-        raise BadOptionValue(
-            f"this query cannot be answered without Spark: {reason}",
-            hint=f"RESET '{ENGINE}'", option=ENGINE, value=LOCAL,
-        )  # fmt: skip
 
 
 def facts_of(question: Question) -> Iterator[Fact]:

@@ -39,6 +39,15 @@ def check_engine_setting(key: str, value: str) -> None:
             ) from None
 
 
+def check_spark_is_allowed(session: Session, reason: str) -> None:
+    """Raises BadOptionValue: the setting is 'local'; `reason` says why only Spark can answer."""
+    if session.setting(ENGINE) == LOCAL:
+        raise BadOptionValue(
+            f"this query cannot be answered without Spark: {reason}",
+            hint=f"RESET '{ENGINE}'", option=ENGINE, value=LOCAL,
+        )  # fmt: skip
+
+
 @contextmanager
 def with_engine(session: Session, engine: str | None) -> Iterator[None]:
     """Answers the queries inside the block with one of ENGINES; None: with the one that is set."""

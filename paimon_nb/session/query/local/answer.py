@@ -7,10 +7,10 @@ from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.base.errors import BadOptionValue, MissingFile, PaimonError
+from paimon_nb.base.errors import MissingFile, PaimonError
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.types import DataField
-from paimon_nb.session.query.engine_choice import ENGINE, LOCAL, MAX_BYTES, SPARK, max_bytes
+from paimon_nb.session.query.engine_choice import ENGINE, MAX_BYTES, SPARK, check_spark_is_allowed, max_bytes
 from paimon_nb.session.query.local import engine
 from paimon_nb.session.query.local.not_local import NotLocal
 from paimon_nb.session.query.local.sources import Source, open_source, scan_text
@@ -95,21 +95,13 @@ def local_answer(
         prepared = prepare_for_embedded_engine(session, query, text, parameters)
         found = run_in_embedded_engine(prepared)
     except NotLocal as reason:
-        _refuse_if_forced(session, str(reason))
+        check_spark_is_allowed(session, str(reason))
         return None
     except MissingFile:
         raise  # the same for any engine, and without a position
     except PaimonError:
         return None  # Spark's path raises it again, with its position
     return found
-
-
-def _refuse_if_forced(session: Session, reason: str) -> None:
-    if session.setting(ENGINE) == LOCAL:
-        raise BadOptionValue(
-            f"this query cannot be answered without Spark: {reason}",
-            hint=f"RESET '{ENGINE}'", option=ENGINE, value=LOCAL,
-        )  # fmt: skip
 
 
 def prepare_for_embedded_engine(
