@@ -120,7 +120,7 @@ class Workbench:
             SqlAnalysisError: the last statement is not a query over a table.
             PaimonError: as `sql`.
         """
-        from paimon_nb.session.streaming.executor import runtime_mode
+        from paimon_nb.session.streaming.stream_session import runtime_mode
 
         with runtime_mode(self.session, "streaming"):
             result = self.run(text, **params)

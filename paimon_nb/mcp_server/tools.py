@@ -157,7 +157,7 @@ class ReadOnlyTools:
     @contextmanager
     def _only_reading(self) -> Iterator[None]:
         """Queries and conditions inside the block are checked before Spark analyses them, as are files; no query is a stream."""
-        from paimon_nb.session.streaming.executor import runtime_mode
+        from paimon_nb.session.streaming.stream_session import runtime_mode
 
         session = self.workbench.session
         before = session.only_reads, session.check_file

@@ -154,7 +154,7 @@ class SparkResolver(Resolver):
         return SparkCatalogApi(session, self.session)
 
     def over_session(self, plain: SparkSession) -> SparkResolver:
-        from paimon_nb.session.streaming.executor import session_copy_for_stream
+        from paimon_nb.session.streaming.stream_session import session_copy_for_stream
 
         return SparkResolver(session_copy_for_stream(self.session, plain))
 

@@ -17,7 +17,7 @@ from paimon_nb.base.errors import (
     SqlSyntaxError,
     UnsupportedOperation,
 )
-from paimon_nb.session.streaming.executor import runtime_mode
+from paimon_nb.session.streaming.stream_session import runtime_mode
 from paimon_nb.sql import parse
 from paimon_nb.statements import Call, Query, Statement
 

@@ -99,8 +99,8 @@ class ProcedureContext:
 
     def sql(self, text: str) -> object:
         """Run SQL in this session; returns the last statement's DataFrame. Collects its notes and commits."""
-        from paimon_nb.session.streaming.executor import runtime_mode
         from paimon_nb.session.streaming.planner import is_streaming
+        from paimon_nb.session.streaming.stream_session import runtime_mode
         from paimon_nb.sql import parse
 
         result = None

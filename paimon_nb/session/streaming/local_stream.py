@@ -1,4 +1,4 @@
-"""Runs a streaming SELECT of filters and projections over one table in this process, without Spark."""
+"""A streaming SELECT of filters and projections over one table in this process, without Spark."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pyarrow as pa
 
 from paimon_nb.format.data import VALUE_KIND
 from paimon_nb.format.types.arrow_builders import arrow_column
-from paimon_nb.session.core.jobs import TableLoop
 from paimon_nb.session.query.computed_columns import computed_columns
 from paimon_nb.session.query.local_select import columns_of, means_the_same
 from paimon_nb.session.streaming.planner import StreamMode, StreamPlan
@@ -33,10 +32,12 @@ if TYPE_CHECKING:
 
 Columns = Sequence[tuple[str, str]]
 """Each column of a table that is selected, and its name in the result."""
+LocalStream = tuple[TableStream, "Callable[[StreamBatch], None]"]
+"""The stream of a table, and what puts out its batches."""
 
 
-def start_local_stream(plan: StreamPlan, query: Query, output: BufferOutput) -> TableLoop | None:
-    """Start reading; None if the query does more, or Spark could give another result."""
+def local_stream(plan: StreamPlan, query: Query, output: BufferOutput) -> LocalStream | None:
+    """The stream; None if the query does more, or Spark could give another result."""
     from paimon_nb.sql.simple_select import selection_of
 
     only = plan.inputs[0]
@@ -52,10 +53,10 @@ def start_local_stream(plan: StreamPlan, query: Query, output: BufferOutput) -> 
         return None
     if only.system == "row_tracking":
         tracked = TableStream(table.store, columns=[f.name for f in fields])
-        return TableLoop(tracked, _tracked_rows(selection, columns, fields, output))
+        return tracked, _tracked_rows(selection, columns, fields, output)
     if only.system is not None:
         stream = TableStream(table.store, sequence=bool(sequence_fields(table.store)))
-        return TableLoop(stream, _changelog_table_rows(only.system, table, selection, columns, fields, output))
+        return stream, _changelog_table_rows(only.system, table, selection, columns, fields, output)
     selected = list(dict.fromkeys(c for c, _ in columns))
     if only.is_upsert:
         keys = table.primary_keys
@@ -78,7 +79,7 @@ def start_local_stream(plan: StreamPlan, query: Query, output: BufferOutput) -> 
             rows = filter_rows(selection.condition, changes.add_column(0, OP, kind_texts(kinds)), table.schema.fields)
         output.append_changes(_renamed(rows, columns))
 
-    return TableLoop(stream, append_selected_changes)
+    return stream, append_selected_changes
 
 
 def _tracked_rows(

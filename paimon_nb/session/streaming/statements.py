@@ -8,25 +8,26 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.errors import SchemaMismatch, UnsupportedOperation
 from paimon_nb.base.identifier import quote
 from paimon_nb.options.unsupported import unsupported_option_warnings
-from paimon_nb.session.core.jobs import Running, StreamJob
 from paimon_nb.session.core.live_result import LiveResult
 from paimon_nb.session.core.result import Result, message_result
 from paimon_nb.session.streaming.bounded import stop_after_last_row
-from paimon_nb.session.streaming.executor import session_copy_for_stream, start_stream, whole_frame
-from paimon_nb.session.streaming.lookup.join import release, stop_waiting
+from paimon_nb.session.streaming.executor import stream_run
+from paimon_nb.session.streaming.frames import whole_frame
+from paimon_nb.session.streaming.modes.stream_run import stream_job
 from paimon_nb.session.streaming.planner import StreamMode, StreamPlan, plan_stream, restarted_at
-from paimon_nb.session.streaming.progress import progress
 from paimon_nb.session.streaming.relations import KINDS
 from paimon_nb.session.streaming.sinks import OP, BufferOutput, ConnectorOutput, Output, TableOutput
-from paimon_nb.session.streaming.windows import late_rows
+from paimon_nb.session.streaming.stream_session import session_copy_for_stream
+from paimon_nb.session.streaming.stream_statement import StreamStatement
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from types import TracebackType
 
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
+    from paimon_nb.session.core.jobs import Running, StreamJob
     from paimon_nb.session.core.statement_context import StatementContext
     from paimon_nb.statements import CreateTable, Insert, Query, StopJob
     from paimon_nb.table.tables.table import Table
@@ -49,23 +50,22 @@ class LiveQuery(LiveResult):
                 "this query groups, joins or sorts rows that change; Spark's streaming DataFrames only add rows",
                 hint="use wb.stream(sql) for the result's changes, or batch mode for the current result",
             )
-        context = self._context
-        return whole_frame(
-            session_copy_for_stream(context.session), self.plan, self._statement, context.text, context.params
-        )
+        statement = self._stream_statement()
+        return whole_frame(statement, session_copy_for_stream(statement.session))
 
     def start(self) -> LiveQuery:
         if self.job is None:
-            context = self._context
-            job = _stream_job("select", self._start_job(), lambda: self._buffer.rows, lambda: self.plan)
-            self.job = context.session.jobs.add(job)
+            job = stream_job("select", self._start_run(), lambda: self._run)
+            self.job = self._context.session.jobs.add(job)
         return self
 
-    def _start_job(self) -> Running:
+    def _start_run(self) -> Running:
+        self._run = stream_run(self._stream_statement())
+        return self._run.start()
+
+    def _stream_statement(self) -> StreamStatement:
         context = self._context
-        return start_stream(
-            context.session, self.plan, self._statement, context.text, context.params, self._buffer, None
-        )
+        return StreamStatement(context.session, self.plan, self._statement, context.text, context.params, self._buffer)
 
     @property
     def fixed(self) -> str | None:
@@ -100,7 +100,7 @@ class LiveQuery(LiveResult):
         if self.job is None:
             self.start()
         else:
-            self.job.restarted(self._start_job())
+            self.job.restarted(self._start_run())
 
     def collect(self, limit: int = 1000, timeout_s: float = 10.0, idle_s: float | None = None) -> pa.Table:
         """Collect changes until `limit` rows, the timeout or the end of the stream; then stop the stream.
@@ -162,21 +162,6 @@ class LiveQuery(LiveResult):
                 return
 
 
-def _stream_job(
-    name: str,
-    running: Running,
-    rows: Callable[[], int],
-    plan: Callable[[], StreamPlan],
-    savepoint: Callable[[], str | None] = lambda: None,
-    last_commit_ms: Callable[[], int | None] = lambda: None,
-) -> StreamJob:
-    return StreamJob(
-        name, running, rows,
-        progress=lambda query: progress(query, plan()),
-        savepoint=savepoint, late_rows=late_rows, before_stop=stop_waiting, after_stop=release, last_commit_ms=last_commit_ms,
-    )  # fmt: skip
-
-
 def select(context: StatementContext, statement: Query) -> Result:
     """A streaming SELECT as a result that has not started yet."""
     return Result("stream", live=LiveQuery(context, statement))
@@ -205,12 +190,10 @@ def insert_stream(context: StatementContext, statement: Insert, output: Output, 
         output.changes_keys = not _aggregated_columns(statement, output.table, plan).isdisjoint(
             output.table.primary_keys
         )
-    running = start_stream(session, plan, query, context.text, context.params, output, folder)
+    run = stream_run(StreamStatement(session, plan, query, context.text, context.params, output, folder))
+    running = run.start()
     stop_after_last_row(plan, running)
-    savepoint, last_commit_ms = (
-        (output.savepoint, output.last_commit_ms) if isinstance(output, TableOutput) else (lambda: None, lambda: None)
-    )
-    made = session.jobs.add(_stream_job(name, running, lambda: output.rows, lambda: plan, savepoint, last_commit_ms))
+    made = session.jobs.add(stream_job(name, running, lambda: run))
     option_notes = [note for ref in query.tables for note in unsupported_option_warnings(ref.options)]
     result = message_result(
         f"job {made.id} started: {name}", notes=["SHOW JOBS lists it; STOP JOB '<id>' ends it", *option_notes]
