@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.session.streaming.modes.local import LocalRun
 from paimon_nb.session.streaming.modes.recompute import RecomputeRun
-from paimon_nb.session.streaming.modes.server import ServerRun
 from paimon_nb.session.streaming.modes.stateful import StatefulRun
 from paimon_nb.session.streaming.modes.stateless import StatelessRun
 from paimon_nb.session.streaming.stream_session import runtime_mode, session_copy_for_stream
@@ -16,8 +15,8 @@ if TYPE_CHECKING:
     from paimon_nb.session.streaming.stream_statement import StreamStatement
 
 __all__ = ["MODES", "runtime_mode", "session_copy_for_stream", "stream_run"]
-MODES: tuple[type[StreamRun], ...] = (LocalRun, RecomputeRun, ServerRun, StatelessRun, StatefulRun)
-"""The first that takes a statement runs it."""
+MODES: tuple[type[StreamRun], ...] = (LocalRun, RecomputeRun, StatelessRun, StatefulRun)
+"""The first that takes a statement runs it. With a Spark Connect session the last two run as `ServerRun`."""
 
 
 def stream_run(statement: StreamStatement) -> StreamRun:

@@ -30,6 +30,7 @@ class ServerRun(StreamRun):
 
     @classmethod
     def of(cls, statement: StreamStatement) -> ServerRun | None:
+        """None: the session's Spark runs in this process."""
         return None if has_bridge(statement.session.spark) else cls(statement)
 
     def __init__(self, statement: StreamStatement) -> None:

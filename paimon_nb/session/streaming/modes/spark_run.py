@@ -13,6 +13,7 @@ from paimon_nb.session.streaming.checkpoints import (
     remove_unfinished_start,
 )
 from paimon_nb.session.streaming.consumers import recording_consumers
+from paimon_nb.session.streaming.modes.server import ServerRun
 from paimon_nb.session.streaming.modes.stream_run import StreamRun
 from paimon_nb.session.streaming.sinks import TableOutput
 from paimon_nb.session.streaming.stream_session import session_copy_for_stream
@@ -44,6 +45,9 @@ class SparkRun(StreamRun):
     def begin(self) -> Running:
         from pyspark.errors import AnalysisException
 
+        server = ServerRun.of(self.statement)
+        if server is not None:
+            return server.begin()
         self._open_checkpoint()
         self.prepare()
         frame = self.frame()
