@@ -129,6 +129,7 @@ class TableSink:
 
     def _write_batch(self, batch: DataFrame, batch_id: int) -> None:
         user, identifier = self.commit_user(batch), batch_id + 1  # identifiers start with 1, as checkpoint ids
+        self._get_committer(user)  # from now on it notices commits of another process with this checkpoint
         if not self._checked:
             self._checked = True
             if not TableCommit(self.table.store, user).filter_committed([identifier]):

@@ -73,6 +73,8 @@ class StreamCommitter:
         """All writes since the last full compaction are in `_written`: the stream did not start before this process."""
         self._written: set[BucketKey] = set()
         self._last: int | None = None
+        self._seen = store.snapshots.latest_id() or 0
+        """The newest snapshot that this stream knows not to be of another process with the same commit user."""
         self.snapshot: int | None = None
         """The newest snapshot of this stream since its start."""
         self._mark: CommitMark | None = None
@@ -94,8 +96,8 @@ class StreamCommitter:
     def commit(
         self, store: TableStore, messages: Sequence[CommitMessage], identifier: int, *, full: bool, **terms: Any
     ) -> list[int]:
-        """Publish messages that were prepared with `full`. Parameters, result and errors as of `TableCommit.commit`, and those of
-        `check_not_rolled_back`.
+        """Publish messages that were prepared with `full`, unless another process commits as the same stream. Parameters, result
+        and errors as of `TableCommit.commit`, and those of `check_not_rolled_back`.
         """
         self._commit.store = store
         try:
@@ -111,7 +113,11 @@ class StreamCommitter:
             self._store_pending_partitions()
         terms["ignore_empty"] = terms.get("ignore_empty", True) and not _forces_snapshots(store)
         whole = [*messages, *extra]
-        made = self._commit.commit(whole, identifier, **terms)
+
+        def check(latest: Snapshot | None) -> None:
+            self._check_no_other_writer(store, 0 if latest is None else latest.id)
+
+        made = self._commit.commit(whole, identifier, check=check, **terms)
         if terms.get("overwrite") is None:
             self._small_files.record_new_files(store, messages)
             made += self._small_files.compact(store, self._commit, identifier, terms.get("watermark"))
@@ -179,7 +185,7 @@ class StreamCommitter:
         """
         if self.snapshot is None or self._mark is None:
             return
-        self._check_no_other_writer(store, self.snapshot)
+        self._check_no_other_writer(store, store.snapshots.latest_id() or 0)
         now = store.snapshots.get_again(self.snapshot)
         if now is None:
             latest = store.snapshots.latest_id()
@@ -195,19 +201,21 @@ class StreamCommitter:
             wanted=self.snapshot,
         )
 
-    def _check_no_other_writer(self, store: TableStore, own: int) -> None:
-        latest = store.snapshots.latest_id() or 0
-        for number in range(max(own, latest - _LOOKED_AT) + 1, latest + 1):
+    def _check_no_other_writer(self, store: TableStore, newest: int) -> None:
+        """Raise CommitConflict if another process has committed as this stream: it had the rows of the next commit, too."""
+        for number in range(max(self._seen, newest - _LOOKED_AT) + 1, newest + 1):
             other = store.snapshots.get_again(number)
             if other is not None and other.commit_user == self.user:
                 raise CommitConflict(
                     f"{store.name}: another process writes the same stream: snapshot {number} has its commit user {self.user}",
                     hint="stop one of them, and start the other one again: two syncs have one source and target, or two jobs one checkpoint",
                 )
+        self._seen = newest
 
     def continue_after(self, snapshot: Snapshot) -> None:
         """The stream continues after a snapshot that it committed before: see `check_not_rolled_back`."""
         self.snapshot, self._mark = snapshot.id, CommitMark.of(snapshot)
+        self._seen = max(self._seen, snapshot.id)
 
     def _record_snapshot(self, store: TableStore, made: Sequence[int]) -> None:
         newest = store.snapshots.get_again(made[-1]) if made else None

@@ -96,10 +96,15 @@ class RecomputeRun(StreamRun):
         rewrite = None if self._had_rows else without_row_for_no_input
         result = self.statement.rows(self.session, states, rewrite=rewrite)
         self._had_rows = self._had_rows or self.plan.keys != () or not result.isEmpty()
-        if self._first_result is not None:
-            fs, marker = self._first_result
-            fs.put_if_absent(marker, b"{}")
+        self._mark_first_result()
         self.output.replace(result)
+
+    def _mark_first_result(self) -> None:
+        """Raises UnsupportedOperation: another job with this checkpoint has stored a result that this one would have to retract."""
+        if self._first_result is not None:
+            (fs, marker), self._first_result = self._first_result, None
+            if not fs.put_if_absent(marker, b"{}") and self.output.merges:
+                raise cannot_resume()
 
     def _partly_streamed_states(self) -> dict[tuple[str, ...], DataFrame]:
         """What a stream of each table has delivered, where that is not the table's rows in batch mode.

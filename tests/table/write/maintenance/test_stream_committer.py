@@ -10,6 +10,7 @@ import pytest
 from history_kit import Ticking
 from write_kit import arrow, compact_all, make_table
 
+from paimon_nb.base.errors import CommitConflict
 from paimon_nb.table.tables.table import Table
 from paimon_nb.table.write import TableWrite
 from paimon_nb.table.write.commit import BATCH_IDENTIFIER
@@ -307,3 +308,35 @@ def test_small_files_of_a_bucket_unaware_table_are_merged(tmp_path: Path, option
     assert store.snapshots.get(4).watermark == 2
     assert sorted((f["partition"], f["record_count"]) for f in files) == [("{a}", 1), ("{a}", 3), ("{b}", 1)]
     assert sorted(Table(store).to_arrow().column("k").to_pylist()) == [0, 1, 2, 3, 9]
+
+
+def test_a_second_process_with_one_checkpoint_stores_nothing_twice(tmp_path):
+    """It runs the micro-batch again that the first process is about to commit."""
+    store = make_table(f"{tmp_path}/t", {"k": "INT NOT NULL"}, bucket="-1")
+    first, second = Stream(store), Stream(store)
+    first.put({"k": 1})
+    with pytest.raises(CommitConflict, match="another process writes the same stream: snapshot 1") as refused:
+        second.put({"k": 1})
+    assert "two jobs one checkpoint" in refused.value.hint
+    first.put({"k": 2})
+    assert [r["k"] for r in Table(store, store.name).refresh().to_arrow().to_pylist()] == [1, 2]
+
+
+def test_a_second_process_that_commits_during_a_commit_is_noticed(tmp_path, monkeypatch):
+    """Both lose against a third writer, and try again."""
+    store = make_table(f"{tmp_path}/t", {"k": "INT NOT NULL"}, bucket="-1")
+    first, second = Stream(store), Stream(store)
+    with TableWrite(store) as writing:
+        writing.write(arrow(store, [{"k": 1}]))
+        messages = writing.prepare_commit()
+    publish = type(store.snapshots).publish
+
+    def other_first(directory, *terms, **more):
+        monkeypatch.undo()
+        first.put({"k": 1})
+        return publish(directory, *terms, **more)
+
+    monkeypatch.setattr(type(store.snapshots), "publish", other_first)
+    with pytest.raises(CommitConflict, match="another process writes the same stream"):
+        second.checkpoints.commit(store, messages, 1, full=False)
+    assert [r["k"] for r in Table(store, store.name).refresh().to_arrow().to_pylist()] == [1]
