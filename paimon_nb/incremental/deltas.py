@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from paimon_nb.format.manifest import ADD
 from paimon_nb.incremental.operators import WEIGHT
 from paimon_nb.options import table as opt
+from paimon_nb.table.lsm.merge.merge import without_retracts
 from paimon_nb.table.read.live_files import live_entries, read_changes
 from paimon_nb.table.read.plan.scan_report import ScanReport
 from paimon_nb.table.read.plan.snapshot_scan import (
@@ -19,7 +20,8 @@ from paimon_nb.table.read.plan.snapshot_scan import (
     deletion_vectors_of_files,
     visible_levels,
 )
-from paimon_nb.table.read.predicate.model import And, Compare, In
+from paimon_nb.table.read.predicate.key_rows import row_in
+from paimon_nb.table.read.predicate.model import And, Compare
 from paimon_nb.table.read.store import POSTPONE_BUCKET
 
 if TYPE_CHECKING:
@@ -34,8 +36,8 @@ if TYPE_CHECKING:
 
 _EXACT_KEYS = 16
 """So many keys are looked up one by one, which reads a few pages each."""
-_MAX_KEYS = 20_000
-"""More keys than this are found by reading both states."""
+_MAX_VERSIONS = 1_000_000
+"""More rows than this in new files: both states are read whole."""
 _UNSTABLE = frozenset({"FLOAT", "DOUBLE"})
 """Types of key columns whose equal values have several forms."""
 
@@ -68,14 +70,7 @@ def change_between(table: Table, start: Snapshot | None, end: Snapshot | None, c
         return _changed_files(table, start, end, columns)
     if _must_compare(table):
         return _both_states(table, start, end, columns)
-    keys = _touched_keys(table, between)
-    if keys is None or keys.num_rows > _MAX_KEYS:
-        return _both_states(table, start, end, columns)
-    import pyarrow as pa
-
-    return pa.concat_tables(
-        [signed(look_up(table, start, keys, columns), -1), signed(look_up(table, end, keys, columns), 1)]
-    )
+    return _changed_keys(table, start, end, between, columns)
 
 
 def signed(rows: pa.Table, weight: int) -> pa.Table:
@@ -92,20 +87,23 @@ def look_up(table: Table, at: Snapshot, keys: pa.Table, columns: Sequence[str]) 
 
     if not keys.num_rows:
         return empty_rows(table, columns)
-    names = list(dict.fromkeys([*columns, *keys.column_names]))
     if keys.num_rows <= _EXACT_KEYS:
+        names = list(dict.fromkeys([*columns, *keys.column_names]))
         parts = [_at(table, at, names, _equals(row)) for row in keys.to_pylist()]
         return pa.concat_tables(parts).select(list(columns))
-    is_many = keys.num_rows > _MAX_KEYS
-    condition: list[Predicate] = (
-        [] if is_many else [In(n, tuple(dict.fromkeys(keys.column(n).to_pylist()))) for n in keys.column_names]
-    )
-    rows = _at(table, at, names, And(tuple(condition)) if len(condition) > 1 else next(iter(condition), None))
-    if is_many or len(condition) > 1:
-        rows = rows.append_column("_at", pa.array(range(rows.num_rows), pa.int64()))
-        found = rows.select([*keys.column_names, "_at"]).join(keys, keys.column_names, join_type="left semi")
-        rows = rows.take(found.column("_at")).drop_columns(["_at"])
-    return rows.select(list(columns))
+    return _at(table, at, columns, _with_keys(table, keys))
+
+
+def _with_keys(table: Table, keys: pa.Table) -> Predicate:
+    """The condition of having one of many keys."""
+    schema = table.schema
+    parts: list[Predicate] = [row_in(keys.column_names, keys)]
+    if schema.partition_keys:  # not in the files; a key without them is one of any partition
+        parts.append(row_in(schema.trimmed_primary_keys, keys))
+        known = [n for n in schema.partition_keys if n in keys.column_names]
+        if known:
+            parts.append(row_in(known, keys.group_by(known).aggregate([])))
+    return parts[0] if len(parts) == 1 else And(tuple(parts))
 
 
 def _equals(row: dict[str, object]) -> Predicate:
@@ -165,22 +163,73 @@ def _must_compare(table: Table) -> bool:
     )
 
 
-def _touched_keys(table: Table, between: Sequence[Snapshot]) -> pa.Table | None:
-    """The keys of the rows that were written after a snapshot, or overwritten; None: too many."""
+def _changed_keys(
+    table: Table, start: Snapshot, end: Snapshot, between: Sequence[Snapshot], columns: Sequence[str]
+) -> pa.Table:
+    """A table with keys: the rows of the keys in the new files, as they were and as they are."""
     import pyarrow as pa
 
-    store, keys = table.store, list(table.primary_keys)
-    entries: list[ManifestEntry] = []
-    for snapshot in between:
-        if snapshot.commit_kind in ("APPEND", "OVERWRITE"):
-            entries += read_changes(store, snapshot.delta_manifest_list).entries
-    if sum(e.file.row_count for e in entries) > 50 * _MAX_KEYS:
+    keys = list(table.primary_keys)
+    written = [s for s in between if s.commit_kind in ("APPEND", "OVERWRITE")]
+    entries = [e for s in written for e in read_changes(table.store, s.delta_manifest_list).entries]
+    newest = None
+    if all(s.commit_kind == "APPEND" for s in written) and _is_last_version_newest(table):
+        newest = _newest_rows(table, start, entries, list(dict.fromkeys([*keys, *columns])))
+    if newest is not None:  # one read of the table
+        old = look_up(table, start, newest.select(keys), columns)
+        new = without_retracts(newest).select(list(columns))
+        return pa.concat_tables([signed(old, -1), signed(new, 1)])
+    touched = _touched_keys(table, between[-1], entries)
+    if touched is None:
+        return _both_states(table, start, end, columns)
+    states = [signed(look_up(table, at, touched, columns), w) for at, w in ((start, -1), (end, 1))]
+    return pa.concat_tables(states)
+
+
+def _is_last_version_newest(table: Table) -> bool:
+    """Whether the newest version of a row is the one that was written last."""
+    options = table.store.options
+    return bool(
+        options.merge_engine == "deduplicate"
+        and not options.names(opt.SEQUENCE_FIELD)
+        and not options.get(opt.IGNORE_DELETE)
+    )
+
+
+def _newest_rows(
+    table: Table, start: Snapshot, entries: Sequence[ManifestEntry], columns: Sequence[str]
+) -> pa.Table | None:
+    """The last versions of the rows in new files, removed ones with their kind; None: other files may have newer ones."""
+    store = table.store
+    newest: dict[tuple[bytes, int, int], int] = {}
+    for e in live_entries(store, start):
+        bucket = (e.partition, e.bucket, e.total_buckets)
+        newest[bucket] = max(newest.get(bucket, -1), e.file.max_sequence)
+    buckets: dict[tuple[bytes, int, int], list[ManifestEntry]] = {}
+    for e in entries:
+        bucket = (e.partition, e.bucket, e.total_buckets)
+        # Two writers at a time, or a compaction that removed the newest rows, which were deletes: numbers were given again.
+        if e.kind != ADD or e.bucket < 0 or e.file.min_sequence <= newest.get(bucket, -1):
+            return None
+        newest[bucket] = e.file.max_sequence
+        buckets.setdefault(bucket, []).append(e)
+    splits = [
+        Split(start.id, partition, bucket, total, tuple(e.file for e in found), None, False)
+        for (partition, bucket, total), found in buckets.items()
+    ]
+    return _read(table, start, splits, columns, kinds=True)
+
+
+def _touched_keys(table: Table, at: Snapshot, entries: Sequence[ManifestEntry]) -> pa.Table | None:
+    """The keys of the rows in files; None: too many."""
+    import pyarrow as pa
+
+    keys = list(table.primary_keys)
+    if sum(e.file.row_count for e in entries) > _MAX_VERSIONS:
         return None
     # Rows of changes are read as they are stored, none of them merged with another.
-    splits = [
-        Split(between[-1].id, e.partition, e.bucket, e.total_buckets, (e.file,), None, False, True) for e in entries
-    ]
-    rows = _read(table, between[-1], splits, keys)
+    splits = [Split(at.id, e.partition, e.bucket, e.total_buckets, (e.file,), None, False, True) for e in entries]
+    rows = _read(table, at, splits, keys)
     return pa.table(rows.group_by(keys).aggregate([])) if rows.num_rows else rows
 
 
@@ -207,12 +256,13 @@ def _changed_files(table: Table, start: Snapshot, end: Snapshot, columns: Sequen
     return pa.concat_tables(parts)
 
 
-def _read(table: Table, snapshot: Snapshot, splits: Sequence[Split], columns: Sequence[str]) -> pa.Table:
+def _read(
+    table: Table, snapshot: Snapshot, splits: Sequence[Split], columns: Sequence[str], *, kinds: bool = False
+) -> pa.Table:
     from paimon_nb.table.read import read_plan
     from paimon_nb.table.read.plan.snapshot_scan import ScanPlan
 
-    if not splits:
-        return empty_rows(table, columns)
     names = list(columns) or [table.schema.names[0]]
     plan = ScanPlan(table.store, snapshot, tuple(splits), ScanReport(), None)
-    return read_plan(plan, names).select(list(columns))
+    rows = read_plan(plan, names, kinds=kinds)
+    return rows if kinds else rows.select(list(columns))

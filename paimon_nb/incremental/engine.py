@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.incremental.operators import WEIGHT
-from paimon_nb.incremental.row_text import row_text
+from paimon_nb.incremental.row_text import equal_rows
 from paimon_nb.session.query.local.engine import add_zone_functions, settings
 from paimon_nb.session.query.local.not_local import NotLocal
 from paimon_nb.session.query.local.values import IN_ZONE, TO_INSTANT
@@ -107,10 +107,9 @@ class Engine:
         """The relation with equal rows as one, and without rows whose weights cancel out."""
         if relation.count < 2:
             return relation
-        ids = "".join(f"first({c.id}) AS {c.id}, " for c in columns)
-        text = row_text([(c.id, c.type) for c in columns])
+        items, groups = equal_rows(columns)
         return self.table(
-            f"SELECT {ids}CAST(sum({WEIGHT}) AS BIGINT) AS {WEIGHT} FROM {relation.name} GROUP BY {text} HAVING sum({WEIGHT}) <> 0"
+            f"SELECT {items}CAST(sum({WEIGHT}) AS BIGINT) AS {WEIGHT} FROM {relation.name} GROUP BY {groups} HAVING sum({WEIGHT}) <> 0"
         )
 
     def _add_zone_functions(self, sql: str) -> None:

@@ -15,14 +15,16 @@ from paimon_nb.incremental.engine import KEY_TEXT, Relation
 from paimon_nb.incremental.list_types import engine_type
 from paimon_nb.incremental.operators import ARRIVAL, WEIGHT
 from paimon_nb.incremental.row_states import RowState
-from paimon_nb.incremental.row_text import row_text
+from paimon_nb.incremental.row_text import equal_rows, row_text
 from paimon_nb.incremental.shapes import ROWS_OF_GROUP, accumulators, count_of, sum_of
-from paimon_nb.incremental.state import KEY, StateLost
+from paimon_nb.incremental.state import KEY, StateLost, empty_keys
 from paimon_nb.session.query.local.decimals import from_unscaled, half_up, unscaled_decimal_sql
 from paimon_nb.session.query.local.values import Value, is_integer, quote_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import pyarrow as pa
 
     from paimon_nb.incremental.evaluation import Evaluation
     from paimon_nb.incremental.operators import Aggregate, AggregateCall, Column
@@ -50,10 +52,9 @@ class _Groups:
         if self.op.rows_needed and not self.op.by_arrival:
             change = self.engine.consolidated(change, self.op.child.columns)
         if not change.count and not begins:
-            return self.engine.table(f"SELECT {self._results('1')} FROM {self._old([]).name} WHERE FALSE")
+            return self.engine.table(f"SELECT {self._results('1')} FROM {self._old(empty_keys(KEY)).name} WHERE FALSE")
         sums = self.engine.table(self._sums(change))
-        keys = [k for (k,) in self.engine.values(f"SELECT {KEY_TEXT} FROM {sums.name}")] if self.state.at else []
-        old = self._old(keys)
+        old = self._old(self.engine.rows(f"SELECT {KEY_TEXT} AS {KEY} FROM {sums.name}"))
         new = self._new(sums, old, change)
         if self.engine.values(f"SELECT count(*) FROM {new.name} WHERE {_ROWS} < 0")[0][0]:
             raise StateLost(f"{self.state.name}: a row was removed that is not there")
@@ -69,7 +70,8 @@ class _Groups:
 
     def _sums(self, change: Relation) -> str:
         """For each changed group: its keys, and the sums of the change."""
-        items = [f"{self.key} AS {KEY_TEXT}", *(f"first({c.id}) AS {c.id}" for c in self.op.keys)]
+        keys, groups = equal_rows(self.op.keys)
+        items = []
         items.append(f"CAST(coalesce(sum({WEIGHT}), 0) AS BIGINT) AS {_ROWS}")
         seen: set[str] = set()
         for call in self.op.calls:
@@ -84,10 +86,10 @@ class _Groups:
                 items.append(
                     f"CAST(coalesce(sum(CAST({WEIGHT} AS HUGEINT) * {_unscaled(call)}), 0) AS DECIMAL(38,0)) AS {s}"
                 )
-        text = f"SELECT {', '.join(items)} FROM {change.name}"
-        return text if self.is_global else f"{text} GROUP BY {self.key}"
+        text = f"SELECT {keys}{', '.join(items)} FROM {change.name}"
+        return f"SELECT {self.key} AS {KEY_TEXT}, * FROM ({text if self.is_global else f'{text} GROUP BY {groups}'})"
 
-    def _old(self, keys: list[str]) -> Relation:
+    def _old(self, keys: pa.Table) -> Relation:
         """The groups as the state has them."""
         name = self.engine.arrow(self.state.find(keys))
         ids = ", ".join(

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from paimon_nb.incremental.engine import KEY_TEXT, ROW_TEXT, Relation
 from paimon_nb.incremental.list_types import engine_type
 from paimon_nb.incremental.operators import WEIGHT
-from paimon_nb.incremental.row_text import row_text
-from paimon_nb.incremental.state import COUNT, KEY, ROW, StateLost
+from paimon_nb.incremental.row_text import equal_rows, row_text
+from paimon_nb.incremental.state import COUNT, KEY, ROW, StateLost, empty_keys
 from paimon_nb.session.query.local.values import quote_name
 
 if TYPE_CHECKING:
@@ -51,13 +51,12 @@ class Rows:
         """The rows with a change. Raises StateLost: it removes a row that is not there."""
         if not change.count:
             return before
-        ids = "".join(f"first({c.id}) AS {c.id}, " for c in self.columns)
-        whole = row_text([(c.id, c.type) for c in self.columns])
+        items, groups = equal_rows(self.columns)
         names = f"{self._ids}{WEIGHT}, {KEY_TEXT}, {ROW_TEXT}"
         both = f"SELECT {names} FROM {before.name} UNION ALL SELECT {names} FROM {change.name}"
         made = self._engine.table(
-            f"SELECT {ids}CAST(sum({WEIGHT}) AS BIGINT) AS {WEIGHT}, {KEY_TEXT}, first({ROW_TEXT}) AS {ROW_TEXT} "
-            f"FROM ({both}) GROUP BY {KEY_TEXT}, {whole} HAVING sum({WEIGHT}) <> 0"
+            f"SELECT {items}CAST(sum({WEIGHT}) AS BIGINT) AS {WEIGHT}, {KEY_TEXT}, first({ROW_TEXT}) AS {ROW_TEXT} "
+            f"FROM ({both}) GROUP BY {KEY_TEXT}, {groups} HAVING sum({WEIGHT}) <> 0"
         )
         self._check_counts(made)
         return made
@@ -89,14 +88,11 @@ class RowState(Rows):
 
     def find(self, *changes: Relation) -> Relation:
         """The rows that the state has with the keys of some changes."""
-        keys: dict[str, None] = {}
-        if self.state.at is not None:
-            for change in changes:
-                if change.count:
-                    keys |= dict.fromkeys(
-                        k for (k,) in self._engine.values(f"SELECT DISTINCT {KEY_TEXT} FROM {change.name}")
-                    )
-        return self._relation(self.state.find(list(keys)))
+        some = [c.name for c in changes if c.count]
+        if self.state.at is None or not some:
+            return self._relation(self.state.find(empty_keys(KEY)))
+        keys = " UNION ".join(f"SELECT DISTINCT {KEY_TEXT} AS {KEY} FROM {name}" for name in some)
+        return self._relation(self.state.find(self._engine.rows(keys)))
 
     def write(self, change: Relation, before: Relation | None = None) -> None:
         """Store a consolidated change.
@@ -138,10 +134,10 @@ class RowState(Rows):
         self.state.deletes.append(self._engine.rows(f"SELECT {stored} FROM {counted.name} WHERE total_ = 0"))
 
     def _find_rows(self, change: Relation) -> Relation:
-        pairs: list[tuple[str, str]] = []
-        if self.state.at is not None:
-            pairs = [(k, r) for k, r in self._engine.values(f"SELECT {KEY_TEXT}, {ROW_TEXT} FROM {change.name}")]
-        return self._relation(self.state.find_rows(pairs))
+        if self.state.at is None:
+            return self._relation(self.state.find(empty_keys(KEY, ROW)))
+        pairs = f"SELECT {KEY_TEXT} AS {KEY}, {ROW_TEXT} AS {ROW} FROM {change.name}"
+        return self._relation(self.state.find(self._engine.rows(pairs)))
 
     def _stored(self, count: str) -> str:
         """The columns of the state table, from a relation."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from paimon_nb.format.types import DataType
+    from paimon_nb.incremental.operators import Column
 
 _LONG = 160
 """Longer texts are replaced by a hash."""
@@ -34,6 +35,25 @@ def row_text(values: Sequence[tuple[str, DataType]], *, hashed: bool = True) -> 
     if not hashed or (all(_is_short(t) for _, t in values) and len(values) <= 4):
         return f"({text})"
     return f"(CASE WHEN length({text}) > {_LONG} THEN '#' || sha256({text}) ELSE {text} END)"
+
+
+def equal_rows(columns: Sequence[Column]) -> tuple[str, str]:
+    """SQL that makes one row of those with equal texts, by their values where the engine compares these alike.
+
+    Returns:
+        The columns of SELECT, each with a comma after it, and the expressions of GROUP BY.
+    """
+    items, groups = "", []
+    for c in columns:
+        several = _has_several_forms(c.type)
+        items += f"first({c.id}) AS {c.id}, " if several else f"{c.id}, "
+        groups.append(_text(c.id, c.type) if several else c.id)
+    return items, ", ".join(groups) or "''"
+
+
+def _has_several_forms(t: DataType) -> bool:
+    """Whether the engine's GROUP BY compares values otherwise than their texts do: 0.0 and -0.0, and what contains them."""
+    return isinstance(t, Array | Multiset) or engine_type(t) in ("FLOAT", "DOUBLE")
 
 
 def _text(sql: str, t: DataType) -> str:

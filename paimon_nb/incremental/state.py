@@ -17,7 +17,8 @@ from paimon_nb.catalog.state_tables import STATE_COMMENT, drop_state_tables, sta
 from paimon_nb.format.schema import TableSchema
 from paimon_nb.format.types import DataField
 from paimon_nb.session.query.local.values import BIGINT, STRING
-from paimon_nb.table.read.predicate.model import And, Compare, In
+from paimon_nb.table.read.predicate.key_rows import row_in
+from paimon_nb.table.read.predicate.model import Compare, conjunction_of
 from paimon_nb.table.write.publish.changes import forget_last_commit
 
 if TYPE_CHECKING:
@@ -39,8 +40,6 @@ _EXACT_KEYS = 16
 """So many keys are looked up one by one, which reads a few pages each."""
 _SMALL = 20_000
 """A state of so few rows is read whole for more than one key."""
-_MAX_KEYS = 4_000
-"""More keys than this are found by reading the whole state."""
 _ROWS_OF_BUCKET = 1_000_000
 _MAX_BUCKETS = 64
 
@@ -83,7 +82,8 @@ class StateShape:
         parts += [(n, c.type.with_nullable(True)) for n, c in zip(self.names, self.columns, strict=True)]
         fields = tuple(DataField(i, n, t) for i, (n, t) in enumerate(parts))
         buckets = min(max(1, rows // _ROWS_OF_BUCKET), _MAX_BUCKETS)
-        options = {"bucket": str(buckets)}
+        # Each refresh writes them, and few read them: what is cheap to write.
+        options = {"bucket": str(buckets), "file.compression": "lz4", "data-file.thin-mode": "true"}
         if self.has_rows:
             options["bucket-key"] = KEY
         keys = (KEY, ROW) if self.has_rows else (KEY,)
@@ -96,6 +96,13 @@ class StateShape:
             comment=f"{STATE_COMMENT}{target}",
             time_ms=clock.now_ms(),
         )
+
+
+def empty_keys(*names: str) -> pa.Table:
+    """No keys of a state table."""
+    from paimon_nb.format.types.arrow_builders import empty_table
+
+    return empty_table([DataField(i, n, STRING) for i, n in enumerate(names)])
 
 
 @dataclass(slots=True)
@@ -111,37 +118,20 @@ class State:
     deletes: list[pa.Table] = field(default_factory=list)
     lookups: int = 0
 
-    def find(self, keys: Sequence[str]) -> pa.Table:
-        """The rows of some keys, with the columns of the table."""
-        if not keys or self.at is None:
+    def find(self, keys: pa.Table) -> pa.Table:
+        """The rows of some keys, with the columns of the table. `keys`: different ones, as KEY, or as KEY and ROW."""
+        if not keys.num_rows or self.at is None:
             return self._empty()
-        if len(keys) == 1 or (len(keys) <= _EXACT_KEYS and not self._is_small):
-            return self._read([Compare(KEY, "=", k) for k in keys])
-        if len(keys) <= _MAX_KEYS and not self._is_small:
-            return self._read([In(KEY, tuple(keys))])
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        rows = self._read([None])
-        return rows.filter(pc.is_in(rows.column(KEY), pa.array(keys, rows.schema.field(KEY).type)))
-
-    def find_rows(self, pairs: Sequence[tuple[str, str]]) -> pa.Table:
-        """The rows of some pairs of key and row text; rows of other pairs may be among them."""
-        if not pairs or self.at is None:
-            return self._empty()
-        if len(pairs) == 1 or (len(pairs) <= _EXACT_KEYS and not self._is_small):
-            return self._read([And((Compare(KEY, "=", k), Compare(ROW, "=", r))) for k, r in pairs])
-        if len(pairs) > _MAX_KEYS or self._is_small:
-            return self.find(list(dict.fromkeys(k for k, _ in pairs)))
-        keys, rows = (tuple(dict.fromkeys(p[i] for p in pairs)) for i in (0, 1))
-        return self._read([And((In(KEY, keys), In(ROW, rows)))])
+        if keys.num_rows == 1 or (keys.num_rows <= _EXACT_KEYS and not self._is_small):
+            return self._read([conjunction_of([Compare(n, "=", v) for n, v in k.items()]) for k in keys.to_pylist()])
+        return self._read([row_in(keys.column_names, keys)])
 
     @property
     def _is_small(self) -> bool:
         """Whether reading all of it costs less than several lookups."""
         return self.at is not None and (self.at.total_record_count or 0) <= _SMALL
 
-    def _read(self, conditions: Sequence[Predicate | None]) -> pa.Table:
+    def _read(self, conditions: Sequence[Predicate]) -> pa.Table:
         import pyarrow as pa
 
         assert self.table is not None

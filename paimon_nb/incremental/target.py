@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 _MAX_VALUES = 1_000
 """A condition on removed rows lists so many values at most."""
 _LISTED = frozenset({"TINYINT", "SMALLINT", "INT", "BIGINT", "VARCHAR", "DATE", "DECIMAL", "BOOLEAN"})
+_PADDED = frozenset({"CHAR", "BINARY"})
 _INSERT, _BEFORE, _AFTER, _DELETE = 0, 1, 2, 3
 
 
@@ -75,9 +76,16 @@ def change_of_result(engine: Engine, table: Table, signed: pa.Table) -> Change:
         table: the target.
         signed: the result's columns in order, then the weight.
     """
+    import pyarrow.compute as pc
+
     fields = table.schema.fields
     weights = signed.column(WEIGHT)
-    rows = cast_to_schema(signed.drop_columns([WEIGHT]).rename_columns([f.name for f in fields]), fields)
+    columns = signed.drop_columns([WEIGHT]).rename_columns([f.name for f in fields])
+    rows = cast_to_schema(columns, fields)
+    is_same = rows.schema.types == columns.schema.types and not any(f.type.root in _PADDED for f in fields)
+    if is_same and pc.all(pc.equal(pc.abs(weights), 1)).as_py() is not False:
+        return Change(*(rows.filter(pc.equal(weights, sign)) for sign in (1, -1)))
+    # Values that become equal as those of the target cancel out.
     return _consolidated(engine, fields, rows.append_column(WEIGHT, weights))
 
 

@@ -356,6 +356,8 @@ def row_codes(rows: pa.Table) -> np.ndarray:
     Args:
         rows: without nested columns and floating-point numbers.
     """
+    if rows.num_columns == 1 and pa.types.is_signed_integer(rows.column(0).type) and not rows.column(0).null_count:
+        return to_numpy(rows.column(0)).astype(np.int64)
     codes = np.zeros(rows.num_rows, dtype=np.int64)
     for column in rows.columns:
         encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")

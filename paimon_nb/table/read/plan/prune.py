@@ -132,7 +132,7 @@ class Pruner:
         """The combinations of bucket key values that can match, one per row; None if they are unknown or too many."""
         if self.predicate is None:
             return None
-        from paimon_nb.table.read.predicate.model import Compare, In, conjuncts
+        from paimon_nb.table.read.predicate.model import Compare, In, RowIn, conjuncts
 
         schema = self.store.schema
         names = schema.bucket_keys
@@ -143,6 +143,8 @@ class Pruner:
                     values[column] = (literal,)
                 case In(column, literals) if column not in values:
                     values[column] = literals
+                case RowIn(found, keys) if names and set(names) <= set(found) and keys.num_rows <= _KEY_COMBINATIONS:
+                    return keys.select(list(names))
         if not names or not all(n in values for n in names):
             return None
         if np.prod([len(values[n]) for n in names]) > _KEY_COMBINATIONS:

@@ -44,6 +44,7 @@ from paimon_nb.format.types import (
 )
 from paimon_nb.format.types.arrow_builders import arrow_column as column_of
 from paimon_nb.format.types.arrow_builders import scalar
+from paimon_nb.table.read.predicate.key_rows import rows_among
 from paimon_nb.table.read.predicate.model import (
     And,
     Compare,
@@ -58,6 +59,7 @@ from paimon_nb.table.read.predicate.model import (
     Not,
     Or,
     Predicate,
+    RowIn,
     StartsWith,
     conjuncts,
 )
@@ -389,6 +391,8 @@ def _evaluate_node(node: Predicate, table: pa.Table, types: Mapping[str, DataTyp
             return pc.starts_with(padded(table.column(column), types[column]), prefix)
         case Like(column, pattern):
             return pc.match_substring_regex(padded(table.column(column), types[column]), like_regex(pattern))
+        case RowIn(names, rows):
+            return rows_among(table.select(list(names)), rows)
         case Computed():
             return _evaluate_computed(node, table, types)
     raise TypeError(f"unknown predicate {node!r}")
@@ -520,6 +524,9 @@ def spans_of_matching_values(condition: Predicate, fields: Sequence[DataField]) 
                 values = [literal]
             case In(column, literals) if literals:
                 op, values = "=", list(literals)
+            case RowIn(names, rows) if rows.num_rows:
+                column, op = names[0], "="
+                values = [rows.column(0)[i].as_py() for i in (0, -1)]
             case _:
                 continue
         kind = int if types[column].root in _WHOLE else str if isinstance(types[column], VarChar) else None

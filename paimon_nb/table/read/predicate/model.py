@@ -189,6 +189,21 @@ class Not(Predicate):
 
 
 @dataclass(frozen=True, slots=True)
+class RowIn(Predicate):
+    """The row's values of some columns are a row of a table: a semi join. Never unknown. For many keys, where `In` would be a list of Python values."""
+
+    names: tuple[str, ...]
+    rows: Any
+    """An Arrow table with these columns, in the types of the table that is read. Neither NULL nor floating-point numbers, which have several forms."""
+
+    def columns(self) -> frozenset[str]:
+        return frozenset(self.names)
+
+    def __str__(self) -> str:
+        return f"({', '.join(self.names)}) IN ({self.rows.num_rows:,} rows)"
+
+
+@dataclass(frozen=True, slots=True)
 class Computed(Predicate):
     """A condition on computed values: fields of ROW columns, functions, arithmetic. No file is left out by it."""
 

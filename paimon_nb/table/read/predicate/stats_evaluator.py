@@ -24,6 +24,7 @@ from paimon_nb.format.types import Char, DataField, DataType, Decimal, LocalZone
 from paimon_nb.format.types.arrow_builders import arrow_column as column_of
 from paimon_nb.format.types.arrow_builders import fill_null, from_numpy, scalar, sorted_unique
 from paimon_nb.table.read.predicate.evaluate import like_prefix, padded
+from paimon_nb.table.read.predicate.key_rows import ranges_with_values
 from paimon_nb.table.read.predicate.model import (
     And,
     Compare,
@@ -38,6 +39,7 @@ from paimon_nb.table.read.predicate.model import (
     Not,
     Or,
     Predicate,
+    RowIn,
     StartsWith,
 )
 
@@ -72,6 +74,9 @@ def may_match(
                 if found is None
                 else _unknown_as_match(_leaf_may_match(predicate, found, type_of(column)))
             )
+        case RowIn(names, rows):
+            found = bounds(names[0])
+            return _constant_answer(size, True) if found is None else _rows_may_match(found, type_of(names[0]), rows)
         case Computed():
             return _constant_answer(size, True)
     raise TypeError(f"unknown predicate {predicate!r}")
@@ -97,6 +102,14 @@ def _leaf_may_match(leaf: Leaf, b: Bounds, t: DataType) -> Any:
         case Like(_, pattern):
             return pc.and_(_some_value(b), _unknown_as_match(_prefix_may_match(b, like_prefix(pattern)[0])))
     raise TypeError(f"unknown predicate {leaf!r}")
+
+
+def _rows_may_match(b: Bounds, t: DataType, rows: pa.Table) -> Any:
+    """Whether the first column of sorted rows may have values of a file."""
+    values = rows.column(0)
+    if isinstance(t, Char) or t.root == "BOOLEAN" or not len(values):
+        return _constant_answer(len(b.rows), len(values) > 0)
+    return from_numpy(ranges_with_values(values.cast(b.low.type), b.low, b.high))
 
 
 def _char_high(high: Any, t: Char) -> Any:
