@@ -8,11 +8,18 @@ from __future__ import annotations
 
 import os
 import random
+import signal
+import subprocess
+import sys
+import time
 from collections import Counter
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+import paimon_nb
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.statements.ddl import AddColumn, RenameColumn
 from paimon_nb.table.write.maintenance import expire_snapshots, rollback_to_snapshot
@@ -20,9 +27,7 @@ from paimon_nb.table.write.maintenance.expire import ExpireLimits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from pathlib import Path
 
-    import paimon_nb
     from paimon_nb.table.tables.table import Table
 
 SOURCES: dict[str, dict[str, str]] = {
@@ -199,6 +204,55 @@ class Story:
             f"missing {dict(theirs - mine)}",
             f"too many {dict(mine - theirs)}",
         )
+
+
+class RunProcess:
+    """`paimon-nb run` of one statement in a process of its own, which may be killed with signal 9."""
+
+    def __init__(self, folder: Path, warehouse: Path, patience_s: float) -> None:
+        """`patience_s`: how long `until` waits."""
+        self._file, self.log, self._warehouse, self._patience_s = (
+            folder / "job.sql",
+            folder / "job.log",
+            warehouse,
+            patience_s,
+        )
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self, statements: str) -> None:
+        """Start it unless it runs."""
+        if self._process is not None and self._process.poll() is None:
+            return
+        self._file.write_text(statements)
+        command = [sys.executable, "-m", "paimon_nb.cli", "run", str(self._file), "--warehouse", str(self._warehouse), "--max-restarts", "0"]  # fmt: skip
+        environment = os.environ | {"PYTHONPATH": str(Path(paimon_nb.__file__).parents[1])}
+        with self.log.open("wb") as out:
+            self._process = subprocess.Popen(command, env=environment, stdout=out, stderr=out, start_new_session=True)
+
+    def end(self, number: int) -> None:
+        """Send it a signal; it and what it started have ended afterwards."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        if number == signal.SIGKILL:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, number)  # its JVM, too
+        else:
+            process.send_signal(number)
+        process.wait(self._patience_s)
+
+    def until(self, condition: Callable[[], bool], scene: Callable[[], Any]) -> None:
+        """Wait for a condition. Raises PaimonError: the process ended by itself; what it said is its message and its hint."""
+        assert self._process is not None
+        deadline = time.monotonic() + self._patience_s
+        while not condition():
+            if self._process.poll() is not None:
+                self._process = None
+                said = self.log.read_text()
+                assert "Traceback" not in said, (scene(), said)
+                raise PaimonError(said, hint=said)
+            assert time.monotonic() < deadline, (scene(), self.log.read_text())
+            time.sleep(0.05)
 
 
 def error_of(step: Callable[[], None]) -> PaimonError | None:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import shutil
+import signal
+from collections import Counter
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
-from story_kit import Model, Story, create, room, seeds
+from story_kit import SOURCES, Model, RunProcess, Story, create, room, seeds
 
 import paimon_nb
 from paimon_nb.base.errors import CommitConflict
@@ -16,8 +20,7 @@ from paimon_nb.table.write.maintenance import expire_snapshots, rollback_to_snap
 from paimon_nb.table.write.maintenance.expire import ExpireLimits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+    from collections.abc import Callable, Iterable, Mapping
 
     from pyspark.sql import SparkSession
 
@@ -39,13 +42,18 @@ KEYED_TARGETS = ("upsert", "dynamic", "input", "lookup", "full", "vectors")
 class JobStory(Story):
     """A job from `s` to `t`. Subclasses start it."""
 
+    kinds: Iterable[str] = SOURCES
+    targets: Iterable[str] | None = None
+    """Kinds of the target; None: those that fit the source."""
+
     def __init__(self, wb: paimon_nb.Workbench, seed: int, where: Path) -> None:
-        super().__init__(wb, seed)
+        super().__init__(wb, seed, self.kinds)
         self.checkpoints = where / f"checkpoints-{seed}"
         append = not self.model.keyed
-        self.grouped = self.chance.random() < 0.25
+        self.grouped = self.targets is None and self.chance.random() < 0.25
         self.least = self.chance.choice((None, None, 10))
-        self.target = self.chance.choice(("append", "sum") if append and not self.grouped else KEYED_TARGETS)
+        fitting = ("append", "sum") if append and not self.grouped else KEYED_TARGETS
+        self.target = self.chance.choice(list(self.targets or fitting))
         create(wb, "t", self.target)
         self.columns_of_target = 0
         self.job: Any = None
@@ -131,8 +139,10 @@ class JobStory(Story):
             self.wb.table("t").compact(full=True)
         if self.target_is_cut:
             return
-        found = [(r["k"], r["v"]) for r in self.wb.table("t").to_arrow().to_pylist()]
-        self.expect(found, self.expected())
+        self.expect(self.found(), self.expected())
+
+    def found(self) -> list[tuple[Any, ...]]:
+        return [(r["k"], r["v"]) for r in self.wb.table("t").to_arrow().to_pylist()]
 
     def expected(self) -> list[tuple[Any, ...]]:
         rows = [r for r in self.model.rows() if self.least is None or r[0] >= self.least]
@@ -161,6 +171,78 @@ class InsertStory(JobStory):
 
     def end_job(self) -> None:
         self.wb.run(f"STOP JOB '{self.job.id}'{self.chance.choice(('', ' WITH SAVEPOINT'))}")
+
+
+class LookupStory(InsertStory):
+    """The rows of `s`, each with what the table `d` had for its key when it was read. `d` changes only while all rows are read."""
+
+    def __init__(self, wb: paimon_nb.Workbench, seed: int, where: Path) -> None:
+        create(wb, "d", "upsert")
+        self.names: dict[int, int] = {}
+        self.seen: list[tuple[Any, ...]] = []
+        """The rows that were read before the last change of `d`, with what it had then."""
+        super().__init__(wb, seed, where)
+
+    kinds = ("append", "append-bucket")
+    targets = ("append",)
+
+    @property
+    def query(self) -> str:
+        where = "" if self.least is None else f" WHERE s.k >= {self.least}"
+        return f"SELECT s.k, d.v FROM (SELECT *, PROCTIME() AS pt FROM s) AS s LEFT JOIN d FOR SYSTEM_TIME AS OF s.pt ON s.k = d.k{where}"
+
+    def dimension(self) -> None:
+        self.read()
+        self.seen += self.joined()
+        self.model.log.clear()
+        keys = self.chance.sample(range(30), 10)
+        rows: list[tuple[int, int | None]] = [(k, self.chance.randrange(50)) for k in keys]
+        self.names |= dict(rows)
+        self.wb.table("d").append(pa.table({n: pa.array([r[i] for r in rows], pa.int32()) for i, n in enumerate("kv")}))
+        if self.chance.random() < 0.3:
+            self.wb.table("d").compact(full=True)
+
+    def joined(self) -> list[tuple[Any, ...]]:
+        return [(k, self.names.get(k)) for k, _ in self.model.rows() if self.least is None or k >= self.least]
+
+    def expected(self) -> list[tuple[Any, ...]]:
+        return [*self.seen, *self.joined()]
+
+
+class KilledStory(JobStory):
+    """The INSERT in `paimon-nb run`, whose process and JVM are killed. Its tables show what was written at once."""
+
+    kinds = ("append", "append-bucket", "upsert", "dynamic", "input")
+
+    def __init__(self, wb: paimon_nb.Workbench, seed: int, where: Path) -> None:
+        super().__init__(wb, seed, where)
+        if self.target not in self.kinds:
+            wb.run("DROP TABLE t")
+            self.target = self.chance.choice(("upsert", "input")) if self.model.keyed or self.grouped else "append"
+            create(wb, "t", self.target)
+        self.process = RunProcess(where, Path(room(where, seed)), 300)
+
+    def start(self) -> None:
+        self.process.start(
+            f"SET 'execution.checkpointing.dir' = '{self.checkpoints}'; SET 'execution.runtime-mode' = 'streaming'; "
+            f"INSERT INTO t (k, v) {self.query}"
+        )
+
+    def read(self) -> None:
+        self.start()
+        self.process.until(self.is_equal, lambda: (self.kind, self.log, self.found(), self.expected()))
+
+    def stop(self) -> None:
+        self.process.end(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self.process.end(signal.SIGKILL)
+
+    def end_job(self) -> None:
+        self.stop()
+
+    def is_equal(self) -> bool:
+        return self.target_is_cut or Counter(self.found()) == Counter(self.expected())
 
 
 class SparkStreamStory(JobStory):
@@ -200,19 +282,27 @@ class SparkStreamStory(JobStory):
             raise paimon_error_of_spark(error) or error from None
 
 
-def story(spark: SparkSession, where: Path, seed: int, kind: Callable[..., JobStory] | None = None) -> str:
+def story(
+    spark: SparkSession,
+    where: Path,
+    seed: int,
+    kind: Callable[..., JobStory] | None = None,
+    more: Mapping[str, int] | None = None,
+) -> str:
     wb = paimon_nb.connect(room(where, seed), spark=spark)
     told = None
     try:
         # Odd seeds are PySpark streams.
         made = kind or (SparkStreamStory if seed % 2 else InsertStory)
         told = made(wb, seed, where)
-        return told.run({**SOURCE_STEPS, **TARGET_STEPS, **JOB_STEPS}, 16)
+        return told.run({**SOURCE_STEPS, **TARGET_STEPS, **JOB_STEPS, **(more or {})}, 16)
     except AssertionError as error:
         raise AssertionError(
             f"seed {seed}, {told and (type(told).__name__, told.query, told.target)}: {error}"
         ) from error
     finally:
+        if isinstance(told, KilledStory):
+            told.kill()
         wb.session.jobs.stop_all()
         shutil.rmtree(where, ignore_errors=True)
 
@@ -221,3 +311,15 @@ def story(spark: SparkSession, where: Path, seed: int, kind: Callable[..., JobSt
 @pytest.mark.parametrize("seed", seeds(0, 600))
 def test_stories_of_jobs(spark, tmp_path, seed):
     story(spark, tmp_path, seed)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", seeds(0, 100))
+def test_stories_of_lookup_joins(spark, tmp_path, seed):
+    story(spark, tmp_path, seed, LookupStory, {"dimension": 12})
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", seeds(0, 12))
+def test_stories_of_killed_processes(spark, tmp_path, seed):
+    story(spark, tmp_path, seed, KilledStory)

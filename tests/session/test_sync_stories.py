@@ -177,7 +177,7 @@ class SyncStory:
     def finish(self) -> None:
         if not self.job.isActive:
             self.restart()
-        self.job.wait_for(self.is_equal, 10)
+        self.job.wait_for(self.is_equal, 100)
         found, wanted = self.found(), self.wanted()
         assert found == wanted, (
             self.format,
