@@ -37,8 +37,10 @@ export default {
       line.textContent = HINT;
       changes.replaceChildren();
       view.changes.forEach((c) => html(changes, "li", {}, c));
-      drawRows(rows, { columns: [], rows: [], note: "", ...view.rows });
-      if (view.rows.ask) button(rows, "Show changed rows", () => model.send({ rows: true }));
+      keepingFocus(rows, () => {
+        drawRows(rows, { columns: [], rows: [], note: "", ...view.rows });
+        if (view.rows.ask) button(rows, "Show changed rows", () => model.send({ rows: true }));
+      });
       drawRows(files, view.files);
       sql.replaceChildren();
       html(sql, "code", {}, view.sql);

@@ -166,7 +166,7 @@ export default {
     };
     let preview = null;
     const about = () => {
-      drawFacts(right, model.get("facts"), go, open, model.get("query"), preview);
+      keepingFocus(right, () => drawFacts(right, model.get("facts"), go, open, model.get("query"), preview));
       right.scrollTop = 0;
       if (model.get("facts").has_rows) model.send({ rows: true });
     };

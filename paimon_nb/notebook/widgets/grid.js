@@ -412,9 +412,12 @@ export default {
       cancel.style.display = now.busy.startsWith("Reading") ? "" : "none";
       graph.classList.toggle("stale", Boolean(now.busy));
       if (focused(search) !== search) search.value = now.search;
-      chips.replaceChildren();
-      now.filters.forEach((text, i) => button(chips, `${text} ✕`, () => send({ unfilter: i }), { class: "chip", "aria-label": `remove filter ${text}`, title: text }));
-      if (now.filters.length + Boolean(now.search) > 1) button(chips, "Clear all", () => send({ unfilter: null }));
+      keepingFocus(chips, () => {
+        const now = state();
+        chips.replaceChildren();
+        now.filters.forEach((text, i) => button(chips, `${text} ✕`, () => send({ unfilter: i }), { class: "chip", "aria-label": `remove filter ${text}`, title: text }));
+        if (now.filters.length + Boolean(now.search) > 1) button(chips, "Clear all", () => send({ unfilter: null }));
+      });
     };
     let generation = state().generation, profiled = JSON.stringify([state().filters, state().search, state().total]);
     const changed = () => {

@@ -34,12 +34,12 @@ export default {
       model.save_changes();
     };
     const buckets = () => {
-      drawHeat(heat, model.get("heat"), model.get("selected"), open);
+      keepingFocus(heat, () => drawHeat(heat, model.get("heat"), model.get("selected"), open));
       whole.style.display = model.get("heat").part ? "" : "none";
     };
     const history = () => {
       const all = model.get("history").commits, at = model.get("position"), n = all.length;
-      drawCommits(commits, all, at, film.go);
+      keepingFocus(commits, () => drawCommits(commits, all, at, film.go));
       placeSlider(slider, all, at, ...commitPlaces(n));
       track.style.display = n > 1 ? "" : "none";
       film.look();

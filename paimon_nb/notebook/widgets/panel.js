@@ -54,14 +54,23 @@ function field(host, label, value, onChange, attributes) {
   return input;
 }
 
-// Rebuilding a focused control loses the focus: give it back to the same control. Rebuilding a pressed one would lose
-// the click: while a pointer is down in the host, the drawing waits for its click.
+// Every part of a panel that is rebuilt and that can be pressed or focused is drawn by this. Rebuilding a focused control
+// loses the focus: give it back to the same control. Rebuilding a pressed one would lose the click: while a pointer is down
+// in the host, the drawing waits for its click. So the host must not be one in which something is dragged to be redrawn.
 function keepingFocus(host, draw) {
   const press = presses.get(host) || watchPresses(host);
   if (press.down) { press.waiting = draw; return; }
-  const held = host.contains(focused(host)) ? focused(host).dataset.keep : null;
+  press.waiting = null;  // a drawing that waited would be older than this one
+  const held = host.contains(focused(host)) ? focused(host) : null;
   draw();
-  if (held) { const again = host.querySelector(`[data-keep="${CSS.escape(held)}"]`); again && again.focus(); }
+  if (held && !host.contains(held)) sameControl(host, held)?.focus({ preventScroll: true });
+}
+
+// The control of a new drawing that stands for one of the old drawing: it has the same key, or the same name.
+function sameControl(host, old) {
+  if (old.dataset.keep) return host.querySelector(`[data-keep="${CSS.escape(old.dataset.keep)}"]`);
+  const name = (node) => node.getAttribute("aria-label") || node.textContent;
+  return [...host.querySelectorAll(old.localName)].find((node) => name(node) === name(old));
 }
 
 const presses = new WeakMap();

@@ -10,20 +10,21 @@ export default {
     const message = html(host, "div", { class: "facts", role: "status" });
     const draw = () => {
       const view = model.get("view"), shown = view.details || {};
-      const held = graph.contains(focused(graph)) ? focused(graph).getAttribute("data-node") : null;
-      svgInto(graph, view.svg);
-      for (const part of graph.querySelectorAll("[data-node]")) {
-        const open = () => model.send({ select: part.getAttribute("data-node") });
-        part.style.cursor = "pointer";
-        part.addEventListener("click", open);
-        part.addEventListener("keydown", (event) => {
-          if (event.key !== "Enter" && event.key !== " ") return;
-          event.preventDefault();
-          event.stopPropagation();
-          open();
-        });
-        if (part.getAttribute("data-node") === held) part.focus();
-      }
+      keepingFocus(graph, () => {
+        svgInto(graph, model.get("view").svg);
+        for (const part of graph.querySelectorAll("[data-node]")) {
+          const open = () => model.send({ select: part.getAttribute("data-node") });
+          part.dataset.keep = part.dataset.node;
+          part.style.cursor = "pointer";
+          part.addEventListener("click", open);
+          part.addEventListener("keydown", (event) => {
+            if (event.key !== "Enter" && event.key !== " ") return;
+            event.preventDefault();
+            event.stopPropagation();
+            open();
+          });
+        }
+      });
       message.textContent = view.message;
       keepingFocus(details, () => {
         details.replaceChildren();

@@ -24,7 +24,7 @@ export default {
       slider.style.visibility = n > 1 ? "visible" : "hidden";
       const c = all.commits[at];
       label.textContent = c ? `snapshot ${c.id} · ${c.kind.toLowerCase()}` : "no snapshot yet";
-      drawHistory(history, all, c ? c.id : null, film.go);
+      keepingFocus(history, () => drawHistory(history, all, c ? c.id : null, film.go));
       film.look();
     };
     const picture = () => {

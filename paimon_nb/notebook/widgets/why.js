@@ -39,11 +39,12 @@ export default {
       for (const [k, i] of Object.entries(inputs)) if (focused(i) !== i) i.value = view.key[k];
       showMessage(wrong, view.error);
       explained(lead, view.error ? "" : view.lead);
-      next.replaceChildren();
-      if (view.before && !view.error) {
+      keepingFocus(next, () => {
+        next.replaceChildren();
+        if (!view.before || view.error) return;
         const said = html(next, "span", { role: "status" });
         next.prepend(button(next, "See it before", () => intoCell(view.before).then((text) => { said.textContent = text; }), { title: "Insert a cell that reads this row in an older snapshot" }));
-      }
+      });
       rule.textContent = view.rule;
       slider.max = view.steps;
       slider.value = at;
@@ -54,7 +55,7 @@ export default {
       steps.style.display = view.steps ? "" : "none";
       svgInto(drawing, view.svg, (facts) => { line.textContent = facts; });
       line.textContent = (view.written ? `Written ${view.written}. ` : "") + "Hover over a level, or press Tab, for file and snapshot";
-      showOrigin(origin, view.origin, (text) => { line.textContent = text; });
+      keepingFocus(origin, () => showOrigin(origin, view.origin, (text) => { line.textContent = text; }));
       sql.replaceChildren();
       if (view.sql) html(sql, "code", {}, view.sql);
     };

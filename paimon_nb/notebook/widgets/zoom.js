@@ -79,11 +79,11 @@ function zoomable(model, bar, drawing, least = 0) {
 // The width of the part of a picture in which files are drawn.
 const plotOf = (svg) => svg.viewBox.baseVal.width - LEFT - RIGHT;
 
-// Redrawing loses the focus of a file: give it to the same file, or to the first one.
+// A file that had the focus may be gone: the first one takes it.
 function redrawn(drawing, draw) {
-  const held = drawing.contains(focused(drawing)) ? focused(drawing).getAttribute("aria-label") : null;
-  draw();
-  if (held === null) return;
-  const files = [...drawing.querySelectorAll(".file")], again = files.find((f) => f.getAttribute("aria-label") === held) || files[0];
-  if (again) again.focus();
+  keepingFocus(drawing, () => {
+    const inside = drawing.contains(focused(drawing));
+    draw();
+    if (inside) drawing.querySelector(".file")?.focus({ preventScroll: true });
+  });
 }
