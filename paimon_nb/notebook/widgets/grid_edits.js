@@ -1,7 +1,7 @@
 // Changing cells of a key table: a form for a value, and a bar that shows the UPDATE before it is written.
 function editForm(host, model, at, column, text, apply, onClose) {
   const heard = () => { if (sent && !model.get("trouble")) made.close(); };
-  const refused = () => { reason.textContent = sent && model.get("is_refused") ? model.get("trouble") : ""; if (reason.textContent) { sent = false; value.focus(); made.place(); } };
+  const refused = () => whenRefused(model, sent, () => { sent = false; value.focus(); made.place(); });
   const made = popup(host, at, "dialog", `edit ${column.name}`, (back) => { model.off("change:state", heard); model.off("change:trouble", refused); onClose(back); });
   let sent = false;
   const form = html(made.box, "form");
@@ -17,10 +17,8 @@ function editForm(host, model, at, column, text, apply, onClose) {
   empty.addEventListener("change", follow);
   html(form, "button", { type: "submit" }, "Change");
   html(form, "div", { class: "dim" }, "Nothing is written yet.");
-  const reason = html(form, "div", { class: "error", role: "alert" });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    reason.textContent = "";
     sent = true;
     if (!empty.checked && value.value === (text ?? "") && text !== null) { made.close(); return; }
     apply(empty.checked ? null : value.value);

@@ -62,12 +62,17 @@ function menu(host, at, label, entries, onClose) {
   return made;
 }
 
+// `troubles` shows the reason below the form; the form stays open, so that its value can be mended.
+function whenRefused(model, sent, mend) {
+  if (sent && model.get("is_refused") && model.get("trouble")) mend();
+}
+
 const TESTS = [["=", "equals"], ["<>", "is not"], [">=", "at least"], ["<=", "at most"], ["contains", "contains"], ["is null", "is NULL"], ["is not null", "is not NULL"]];
 
 // The form stays open until its rows are shown: a value that is refused can be mended. `list` asks for the column's values.
 function filterForm(host, model, at, column, { list, apply, among }, onClose) {
   const heard = () => { if (sent && !model.get("trouble") && !model.get("state").busy) made.close(); };
-  const refused = () => { reason.textContent = sent && model.get("is_refused") ? model.get("trouble") : ""; if (reason.textContent) { sent = false; value.focus(); } };
+  const refused = () => whenRefused(model, sent, () => { sent = false; value.focus(); made.place(); });
   const made = popup(host, at, "dialog", `filter ${column.name}`, (back) => { model.off("change:state", heard); model.off("change:trouble", refused); listener.show = null; onClose(back); });
   const listener = host.listed || (host.listed = {});
   let sent = false;
@@ -80,10 +85,8 @@ function filterForm(host, model, at, column, { list, apply, among }, onClose) {
   const follow = () => { value.disabled = test.value.endsWith("null"); };
   test.addEventListener("change", follow);
   html(form, "button", { type: "submit" }, "Filter");
-  const reason = html(form, "div", { class: "error", role: "alert" });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    reason.textContent = "";
     sent = true;
     apply({ operator: test.value, text: value.value });
   });
