@@ -10,6 +10,7 @@ from lab_server import FLAGS, jupyterlab
 from requirements import REQUIREMENTS, chromium
 from server_kit import absent
 from table_kit import write_carts, write_hostile, write_ill, write_orders, write_sales
+from waits import PATIENT_MS, slowed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,10 +28,10 @@ def browser() -> Iterator[Browser]:
     found = chromium()
     if found is None:
         absent(REQUIREMENTS["chromium"].missing)
-    expect.set_options(timeout=20_000)  # a busy machine is no fault of the page
+    expect.set_options(timeout=PATIENT_MS)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, headless=True, args=FLAGS.split())
-        yield browser
+        yield slowed(browser)
         browser.close()
 
 
@@ -67,7 +68,7 @@ def page_of_lab(browser: Browser) -> Iterator[Notebook]:
     """One page for all tests: its scripts are loaded once and then cached."""
     context = browser.new_context(viewport={"width": 1180, "height": 1000})
     page = context.new_page()
-    page.set_default_timeout(30_000)
+    page.set_default_timeout(PATIENT_MS)
     yield Notebook(page)
     context.close()
 

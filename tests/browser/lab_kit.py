@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from waits import PATIENT_MS, at_rest
+
 if TYPE_CHECKING:
     from playwright.sync_api import Dialog, Page, WebSocketRoute
 
@@ -30,6 +32,36 @@ CLOSE_OTHERS = """
 }
 """
 """JupyterLab shows its launcher where nothing is open."""
+
+
+CLOSE_NOTICES = "() => document.querySelectorAll('.Toastify__close-button').forEach((button) => button.click())"
+"""They would stand in the pictures."""
+
+
+IS_IN_FRONT = """name => {
+  const widget = window.jupyterapp?.shell.currentWidget;
+  return widget?.sessionContext && widget.context?.path.endsWith(name);
+}"""
+
+
+ALL_IS_DRAWN = """
+() => window.jupyterapp.shell.currentWidget.content.widgets.every((cell) => cell.model.type !== "code" || !cell.model.sharedModel.getSource() || (
+  cell.model.executionCount !== null && cell.model.executionState !== "running" && !cell.promptNode?.textContent.includes("*")
+  && [...cell.node.querySelectorAll(".jp-OutputArea-output")].every((e) =>
+    !e.textContent.includes("Loading widget") && [...e.querySelectorAll(".jupyter-widgets")].every((w) => w.childElementCount))
+))
+"""
+
+
+THEME_IS_LOADED = """isLight => {
+  if (document.body.dataset.jpThemeLight !== String(isLight)) return false;
+  const probe = document.body.appendChild(document.createElement("i"));
+  probe.style.color = "var(--jp-ui-font-color1)";
+  const [r, g, b] = getComputedStyle(probe).color.match(/[\\d.]+/g).map(Number);
+  probe.remove();
+  return (r + g + b < 384) === isLight;
+}"""
+"""The theme's style sheet loads after its name is set."""
 
 
 KERNEL = "window.jupyterapp.shell.widgets('main').next().value.sessionContext.session.kernel"
@@ -70,12 +102,12 @@ class Notebook:
         else:
             self.close_all()
             self.command("docmanager:open", path=f"{lab.folder}/{name}")
-        self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
+        self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=2 * PATIENT_MS)
         # The notebook is drawn before JupyterLab makes it the current widget.
-        self.page.wait_for_function("() => window.jupyterapp.shell.currentWidget?.sessionContext", timeout=60_000)
+        self.page.wait_for_function(IS_IN_FRONT, arg=name, timeout=2 * PATIENT_MS)
         self.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.ready.then(() => null)")
-        self.page.wait_for_selector('.jp-Notebook-ExecutionIndicator[data-status="idle"]', timeout=60_000)
-        self._dismiss()
+        self.page.wait_for_selector('.jp-Notebook-ExecutionIndicator[data-status="idle"]', timeout=2 * PATIENT_MS)
+        self.page.evaluate(CLOSE_NOTICES)
         self.page.evaluate(CLOSE_OTHERS)
 
     def forget_page(self) -> None:
@@ -86,14 +118,14 @@ class Notebook:
         """Leave nothing open and no kernel running; nobody is asked whether to save."""
         self.page.evaluate(CLOSE_ALL)
 
-    def _dismiss(self) -> None:
-        """The offer of news would stand in the pictures."""
-        for button in self.page.locator(".jp-toast-button:has-text('No'), .Toastify__close-button").all():
-            button.click()
-
     def run_all(self) -> None:
         self.page.get_by_role("menuitem", name="Run", exact=True).click()
-        self.page.get_by_text("Run All Cells", exact=True).click()
+        self.page.locator(".lm-Menu").get_by_text("Run All Cells", exact=True).click()
+
+    def wait_for_outputs(self, wait_ms: int = PATIENT_MS) -> None:
+        """Every code cell has ended, and every widget in an output is drawn."""
+        self.page.wait_for_function(ALL_IS_DRAWN, timeout=wait_ms)
+        at_rest(self.page)
 
     def command(self, name: str, **arguments: Any) -> None:
         """One of Lab's own commands."""
@@ -101,9 +133,8 @@ class Notebook:
 
     def theme(self, name: str) -> None:
         self.command("apputils:change-theme", theme=name)
-        light = str(name == "JupyterLab Light").lower()
-        self.page.wait_for_function(f"() => document.body.dataset.jpThemeLight === '{light}'")
-        self.page.wait_for_timeout(600)  # the theme's style sheet loads after its name is set
+        self.page.wait_for_function(THEME_IS_LOADED, arg=name == "JupyterLab Light")
+        at_rest(self.page)
 
     def output(self, cell: int) -> Any:
         """The output area of a code cell, counted from 0."""

@@ -53,10 +53,16 @@ def jupyterlab(root: Path, python: str | Path = "") -> Iterator[tuple[str, Path]
         "JUPYTERLAB_WORKSPACES_DIR": str(root / "workspaces"),
         "NO_PROXY": "127.0.0.1,localhost",
     }
-    settings = root / "settings" / "@jupyterlab" / "completer-extension"
-    settings.mkdir(parents=True)
-    # A busy machine is no fault of the page: offers that come later than a second would not be shown.
-    (settings / "manager.jupyterlab-settings").write_text('{"providerTimeout": 20000}')
+    settings = {
+        # A busy machine is no fault of the page: offers that come later than a second would not be shown.
+        "completer-extension/manager": '{"providerTimeout": 60000}',
+        # A question whether to show JupyterLab's news would lie over the page.
+        "apputils-extension/notification": '{"fetchNews": "false", "checkForUpdates": false}',
+    }
+    for name, values in settings.items():
+        file = root / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
+        file.parent.mkdir(parents=True)
+        file.write_text(values)
     notebooks = root / "notebooks"
     notebooks.mkdir()
     log = (root / "lab.log").open("w")

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from playwright.sync_api import expect
+from waits import PATIENT_MS, answered, settled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,23 +25,22 @@ def write_notebook(lab: Lab, name: str, cells: Sequence[str]) -> None:
     (lab.root / name).write_text(json.dumps({"cells": made, "metadata": KERNEL, "nbformat": 4, "nbformat_minor": 5}))
 
 
-def opened(notebook: Notebook, lab: Lab, name: str, cells: Sequence[str], wait_ms: int = 60_000) -> Notebook:
-    """The notebook after Run All, when each cell but the first shows something."""
+def opened(notebook: Notebook, lab: Lab, name: str, cells: Sequence[str], wait_ms: int = 2 * PATIENT_MS) -> Notebook:
+    """The notebook after Run All, when each cell but the first shows something and all widgets are drawn."""
     write_notebook(lab, name, cells)
     notebook.open(lab, name)
     notebook.run_all()
     for cell in range(1, len(cells)):
         notebook.output(cell).wait_for(timeout=wait_ms)
+    notebook.wait_for_outputs(wait_ms)
+    answered(notebook)  # the kernel draws pictures as wide as the page has told it
     return notebook
 
 
 def signs(output: Any) -> list[str]:
     """What the signed files of a picture say of themselves, from the top."""
-    return list(
-        output.evaluate(
-            "e => [...e.querySelectorAll('.file.signed')].map(f => f.getAttribute('aria-label').split(',')[0])"
-        )
-    )
+    said = "e => [...e.querySelectorAll('.file.signed')].map(f => f.getAttribute('aria-label').split(',')[0])"
+    return settled(output.page, lambda: list(output.evaluate(said)))
 
 
 def serious_issues(notebook: Notebook, cell: int) -> list[tuple[str, str]]:
@@ -50,17 +50,23 @@ def serious_issues(notebook: Notebook, cell: int) -> list[tuple[str, str]]:
 
 
 def serious_issues_of(notebook: Notebook, selector: str) -> list[tuple[str, str]]:
-    """The same for a part of the page."""
+    """The same for a part of the page, as it is when the kernel has answered."""
     from axe_playwright_python.sync_playwright import Axe
 
+    answered(notebook)
     is_loaded = notebook.page.evaluate("() => 'axe' in window")  # 600 kB, and pages live long
     axe = Axe("") if is_loaded else Axe()
-    found = axe.run(notebook.page, selector, {"resultTypes": ["violations"]}).response
-    return [
-        (v["id"], str(v["nodes"][0]["html"])[:160])
-        for v in found["violations"]
-        if v["impact"] in ("serious", "critical")
-    ]
+
+    def issues() -> list[tuple[str, str]]:
+        found = axe.run(notebook.page, selector, {"resultTypes": ["violations"]}).response
+        return [
+            (v["id"], str(v["nodes"][0]["html"])[:160])
+            for v in found["violations"]
+            if v["impact"] in ("serious", "critical")
+        ]
+
+    # A menu or a form that was closing is no fault of the page.
+    return issues() and settled(notebook.page, issues)
 
 
 LIVE = """
@@ -75,6 +81,7 @@ e => [...e.querySelectorAll("*")].filter((n) => {
 
 def live_nodes_of(notebook: Notebook, cell: int) -> list[str]:
     """Nodes of a cell's output that run or fetch something, whatever made them."""
+    answered(notebook)
     return list(notebook.output(cell).evaluate(LIVE))
 
 
@@ -91,7 +98,32 @@ e => [...e.querySelectorAll("*")].filter((n) => [...n.childNodes].some((c) => c.
 
 def small_texts(notebook: Notebook, cell: int) -> list[tuple[str, float]]:
     """Texts in a cell's output, those of pictures included, that are drawn smaller than 12 px, and their sizes."""
-    return [(text, size) for text, size in notebook.output(cell).evaluate(SMALL_TEXTS)]
+    answered(notebook)
+    return [
+        (text, size) for text, size in settled(notebook.page, lambda: list(notebook.output(cell).evaluate(SMALL_TEXTS)))
+    ]
+
+
+CONTRAST = """
+e => {
+  const rgb = (c) => (c.match(/[\\d.]+/g) || [0, 0, 0]).slice(0, 3).map(Number);
+  const light = (c) => { const [r, g, b] = c.map((v) => { v /= 255; return v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4; });
+    return .2126 * r + .7152 * g + .0722 * b; };
+  const page = rgb(getComputedStyle(document.querySelector('.jp-Notebook')).backgroundColor);
+  return [...e.querySelectorAll('text:not(.sign), .bar output, .facts, td, th, dt, dd, .place span, .links button, .job .name, .job .dim, .pnb-r div, .pnb-r .dim, .lead, .finding .detail, .finding .dim')].filter((t) => t.textContent.trim()).map((t) => {
+    const style = getComputedStyle(t), a = Number(style.opacity), own = rgb(t instanceof SVGElement ? style.fill : style.color);
+    const [x, y] = [light(own.map((v, i) => v * a + page[i] * (1 - a))), light(page)].sort((p, q) => q - p);
+    return [(x + .05) / (y + .05), t.textContent];
+  }).sort((p, q) => p[0] - q[0])[0];
+}
+"""
+
+
+def least_contrast(notebook: Notebook, cell: int) -> tuple[float, str]:
+    """The least contrast of a text in a cell's output to the page, and that text. WCAG AA asks for 4.5."""
+    answered(notebook)
+    ratio, text = settled(notebook.page, lambda: notebook.output(cell).evaluate(CONTRAST), bool)
+    return float(ratio), str(text)
 
 
 OVERLAPS = """svg => {
@@ -103,7 +135,7 @@ OVERLAPS = """svg => {
 
 def overlapping_texts(picture: Any) -> list[list[str]]:
     """Pairs of texts of a picture of which one is drawn over the other."""
-    return [list(pair) for pair in picture.evaluate(OVERLAPS)]
+    return [list(pair) for pair in settled(picture.page, lambda: list(picture.evaluate(OVERLAPS)))]
 
 
 @contextmanager
@@ -134,6 +166,7 @@ def walk_to_a_file(explorer: Any, snapshot: int) -> None:
     at = f"snapshot/{snapshot}"
     for place in ("snapshots", at, f"{at}/delta", f"{at}/delta/manifest"):
         line = explorer.locator(f'[data-place^="{place}"]').first
+        line.wait_for()
         if line.get_attribute("aria-expanded") == "false":
             line.click()
         expect(line).to_have_attribute("aria-expanded", "true")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shutil
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 from lab_kit import REPO
-from panel_kit import LIVE
+from panel_kit import CONTRAST, LIVE
+from playwright.sync_api import expect
 from table_kit import PAYLOADS
-from test_lab import CONTRAST
 
 import paimon_nb
 from paimon_nb.notebook.widgets.compaction import Compaction
@@ -48,7 +49,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", [pytest.param("light", marks=pytest.mark.nightly), "dark"])
 def test_a_page_follows_the_system_and_fetches_nothing(browser: Browser, pages: Path, scheme: str) -> None:
     context = browser.new_context(color_scheme=scheme, offline=True, viewport={"width": 900, "height": 1000})
     try:
@@ -85,14 +86,15 @@ def test_hostile_texts_stay_texts_on_a_page(browser: Browser, tables: Path, tmp_
     page = browser.new_page()
     page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.accept()))
     page.goto((tmp_path / "page.html").as_uri())
+    expect(page.locator(".jp-OutputArea-output")).to_have_count(len(views))
     outputs = page.locator(".jp-OutputArea-output").all()
-    assert len(outputs) == len(views)
     assert [node for output in outputs for node in output.evaluate(LIVE)] == []
     assert "alert(1)" in page.locator("body").text_content()
     assert said == []
     page.close()
 
 
+@pytest.mark.nightly
 def test_texts_stand_left_and_numbers_right(browser: Browser, pages: Path) -> None:
     """nbconvert's and JupyterLab's own rules for tables put everything at the right."""
     page = browser.new_page()
@@ -104,11 +106,13 @@ def test_texts_stand_left_and_numbers_right(browser: Browser, pages: Path) -> No
 
 @pytest.fixture
 def story(browser: Browser, pages: Path, request: pytest.FixtureRequest) -> Iterator[Page]:
-    """The quickstart's page without a network; the parameter is the reader's wish for motion."""
+    """The quickstart's page without a network; the parameter is the reader's wish for motion. Its clock stands still."""
     context = browser.new_context(offline=True, reduced_motion=request.param)
-    context.clock.install()
+    began = datetime(2026, 3, 1, tzinfo=UTC)
+    context.clock.install(time=began)
     page = context.new_page()
     page.goto((pages / "01-quickstart.html").as_uri())
+    context.clock.pause_at(began + timedelta(hours=1))
     yield page
     context.close()
 
@@ -135,7 +139,7 @@ def test_the_history_plays_when_the_reader_gets_to_it(story: Page) -> None:
     story.get_by_role("button", name="Play the history").click()
     story.clock.run_for(60_000)
     assert shown(story) == [last] * 3
-    assert story.get_by_role("button", name="Play the history").is_visible()
+    expect(story.get_by_role("button", name="Play the history")).to_be_visible()
 
 
 @pytest.mark.parametrize("story", ["reduce"], indirect=True)
@@ -150,12 +154,11 @@ def test_less_motion_is_respected_and_mouse_and_keyboard_choose(story: Page) -> 
     assert (slider.get_attribute("aria-valuetext") or "").startswith(f"snapshot {last - 1} · ")
     story.locator('.story circle[data-snapshot="2"]').click()
     assert shown(story) == ["2"] * 3
-    box = slider.bounding_box()
-    assert box is not None
-    story.mouse.click(box["x"] + 3, box["y"] + box["height"] / 2)
+    slider.click(position={"x": 3, "y": 8})
     assert shown(story) == ["1"] * 3
 
 
+@pytest.mark.nightly
 def test_a_cancel_button_that_nothing_handles_is_not_shown(browser: Browser, tmp_path: Path) -> None:
     """The progress line of a cell, on a page without the JupyterLab extension."""
     from nbformat.v4 import new_code_cell, new_notebook, new_output
@@ -167,9 +170,9 @@ def test_a_cancel_button_that_nothing_handles_is_not_shown(browser: Browser, tmp
     write_page(new_notebook(cells=[new_code_cell("t", outputs=[line])]), tmp_path / "page.html")
     page = browser.new_page()
     page.goto((tmp_path / "page.html").as_uri())
-    assert page.get_by_text("3 of 4 tasks").is_visible()
-    assert page.locator("button.pnb-cancel").count() == 1
-    assert page.get_by_role("button", name="Cancel").count() == 0
+    expect(page.get_by_text("3 of 4 tasks")).to_be_visible()
+    expect(page.locator("button.pnb-cancel")).to_have_count(1)
+    expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
     page.close()
 
 

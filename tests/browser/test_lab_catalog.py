@@ -10,6 +10,7 @@ import pytest
 from lab_kit import KERNEL
 from panel_kit import LIVE, opened, serious_issues_of, write_notebook
 from playwright.sync_api import expect
+from waits import answered, box_of, settled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,11 +62,14 @@ def two_cells(shown: Notebook) -> Iterator[None]:
     if shown.page.locator(".jp-CodeCell").count():
         shown.page.evaluate(LAST, 1)
     yield
-    while shown.page.locator(".jp-CodeCell").count() > len(CELLS):
+    cells = shown.page.locator(".jp-CodeCell")
+    while (left := settled(shown.page, cells.count)) > len(CELLS):
         shown.page.evaluate(LAST, len(CELLS))
         shown.command("notebook:delete-cell")
+        expect(cells).to_have_count(left - 1)
 
 
+@pytest.mark.nightly
 def test_tables_have_a_size_and_a_health(bar: Locator) -> None:
     expect(item(bar, "paimon, catalog")).to_have_attribute("aria-expanded", "true")
     expect(item(bar, "orders, table")).to_have_attribute("aria-label", "orders, table, 209 kB, healthy")
@@ -74,6 +78,7 @@ def test_tables_have_a_size_and_a_health(bar: Locator) -> None:
 
 def test_a_click_shows_rows_and_runs_no_cell(shown: Notebook, bar: Locator) -> None:
     page = shown.page
+    answered(shown)
     before = shown.execution_count(), page.evaluate(HISTORY)
     item(bar, "orders, table").click()
     preview = page.locator(".pnb-cat-tab")
@@ -91,8 +96,8 @@ def test_a_click_goes_on_while_its_row_changes(shown: Notebook, bar: Locator) ->
     item(bar, "orders, table").click()
     expect(shown.page.locator(".pnb-cat-tab").locator("output").last).to_contain_text("the first 50 rows")
     expect(row).to_have_attribute("title", re.compile("snapshot"))
-    before = row.get_attribute("title")
-    box = row.bounding_box()
+    before = settled(shown.page, lambda: str(row.get_attribute("title")))
+    box = box_of(row)
     mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     mouse.down()
 
@@ -104,6 +109,7 @@ def test_a_click_goes_on_while_its_row_changes(shown: Notebook, bar: Locator) ->
     expect(shown.page.locator(".pnb-cat-tab").locator("output").last).to_contain_text("2 rows")
 
 
+@pytest.mark.nightly
 def test_a_tag_that_cannot_be_read_says_why(shown: Notebook, bar: Locator, lab: Lab) -> None:
     tag = lab.root / "warehouse/default.db/carts/tag/tag-broken"
     tag.parent.mkdir(exist_ok=True)
@@ -113,7 +119,8 @@ def test_a_tag_that_cannot_be_read_says_why(shown: Notebook, bar: Locator, lab: 
 
     item(bar, "broken").click()
 
-    expect(shown.page.locator(".Toastify__toast")).to_contain_text("The tag broken cannot be read: ")
+    toasts = shown.page.locator(".Toastify__toast")
+    expect(toasts.filter(has_text="The tag broken cannot be read: ").first).to_be_visible()
     item(bar, "carts, table").locator(".pnb-cat-twisty").click()
     tag.unlink()
 
@@ -138,9 +145,12 @@ def test_the_keyboard_reaches_everything(shown: Notebook, bar: Locator) -> None:
     expect(page.locator(".pnb-cat-tab").locator("output").last).to_contain_text("the first 50 rows")
     expect(item(bar, "orders, table")).to_be_focused()
     keyboard.press("Shift+F10")
+    active = page.locator(".pnb-cat-menu .lm-Menu-item.lm-mod-active")
+    page.locator(".pnb-cat-menu").wait_for()
     for _ in range(3):
         keyboard.press("ArrowDown")
-    keyboard.press("Enter")  # after the rows and the query: explore
+    expect(active).to_contain_text("Explore")
+    keyboard.press("Enter")  # after the rows and the query
     expect(page.locator(".jp-CodeCell")).to_have_count(3)
     expect(page.locator(".jp-CodeCell").nth(2).locator(".cm-content")).to_have_text("%paimon explore orders")
     expect(shown.output(2).locator(".tiles")).to_contain_text("physical rows")
@@ -155,7 +165,7 @@ def test_the_menu_writes_queries_and_opens_panels_in_tabs(shown: Notebook, bar: 
     shown.page.evaluate(LAST, 1)
     item(bar, "sales, table").click(button="right")
     menu.get_by_text("Open in a tab").click()
-    page.get_by_text("Timeline", exact=True).last.click()
+    page.locator(".lm-Menu").last.get_by_text("Timeline", exact=True).click()
     slider = page.locator(".pnb-cat-tab").get_by_role("slider")
     slider.press("Home")  # the widget is alive
     expect(page.locator(".pnb-cat-tab").get_by_text("VERSION AS OF 1")).to_be_visible()
@@ -163,6 +173,7 @@ def test_the_menu_writes_queries_and_opens_panels_in_tabs(shown: Notebook, bar: 
     expect(slider).to_have_count(0)
 
 
+@pytest.mark.nightly
 def test_a_name_is_dragged_into_a_cell(shown: Notebook, bar: Locator) -> None:
     cell = shown.page.locator(".jp-CodeCell").nth(0).locator(".cm-content")
     item(bar, "carts, table").drag_to(cell)
@@ -172,6 +183,7 @@ def test_a_name_is_dragged_into_a_cell(shown: Notebook, bar: Locator) -> None:
     expect(cell).not_to_contain_text("carts")
 
 
+@pytest.mark.nightly
 def test_the_filter_shows_tables_and_columns(shown: Notebook, bar: Locator) -> None:
     field = bar.get_by_label("Filter tables and columns")
     field.fill("SAL")
@@ -179,7 +191,7 @@ def test_the_filter_shows_tables_and_columns(shown: Notebook, bar: Locator) -> N
     expect(item(bar, "carts, table")).to_have_count(0)
     field.press("Escape")
     expect(item(bar, "carts, table")).to_be_visible()
-    assert field.input_value() == ""
+    expect(field).to_have_value("")
     assert shown.alerts == []
 
 
@@ -197,12 +209,15 @@ def test_hostile_names_stay_text(shown: Notebook, bar: Locator) -> None:
     expect(shown.output(2).locator(".tiles")).to_contain_text("rows")  # by Python: no command can name it
     item(bar, "hostile, table").locator(".pnb-cat-twisty").click()
     expect(bar.locator("[role=treeitem][data-kind=column]")).not_to_have_count(1)
+    answered(shown)
     assert bar.evaluate(LIVE) == []
     assert shown.alerts == []
     item(bar, "hostile, table").locator(".pnb-cat-twisty").click()
 
 
-@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"], ids=["light", "dark"])
+@pytest.mark.parametrize(
+    "theme", [pytest.param("JupyterLab Light", marks=pytest.mark.nightly), "JupyterLab Dark"], ids=["light", "dark"]
+)
 def test_it_is_legible_and_accessible(shown: Notebook, bar: Locator, theme: str) -> None:
     shown.theme(theme)
     expect(item(bar, "orders, table")).to_be_visible()
@@ -246,6 +261,7 @@ def without_paimon_nb(shown: Notebook, bar: Locator) -> Locator:
     return load
 
 
+@pytest.mark.nightly
 def test_a_failed_load_is_told_and_can_be_tried_again(shown: Notebook, bar: Locator) -> None:
     load = without_paimon_nb(shown, bar)
     assert shown.execute("import sys; sys.modules['paimon_nb.notebook.catalog_comm'] = None") == "ok"
@@ -270,6 +286,7 @@ def test_a_load_that_a_restart_interrupts_can_be_tried_again(shown: Notebook, ba
     expect(item(bar, "default, database")).to_be_visible(timeout=60_000)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "theme",
     [pytest.param("JupyterLab Light", marks=pytest.mark.nightly), "JupyterLab Dark"],
@@ -281,8 +298,8 @@ def test_it_is_legible_in_a_narrow_window(shown: Notebook, bar: Locator, theme: 
     shown.page.set_viewport_size({"width": 900, "height": 700})
     try:
         outside = "e => [...e.querySelectorAll('button, input, div')].filter((n) => n.getBoundingClientRect().right > e.getBoundingClientRect().right + 1).length"
-        assert bar.evaluate(outside) == 0
-        assert load.evaluate("e => e.scrollWidth <= e.clientWidth")
+        assert settled(shown.page, lambda: bar.evaluate(outside)) == 0
+        shown.page.wait_for_function("e => e.scrollWidth <= e.clientWidth", arg=load.element_handle())
         assert serious_issues_of(shown, "#paimon-nb-catalog") == []
     finally:
         shown.page.set_viewport_size({"width": 1180, "height": 1000})

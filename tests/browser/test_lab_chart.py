@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from panel_kit import live_nodes_of, serious_issues, small_texts, write_notebook
 from playwright.sync_api import expect
+from waits import answered, expect_no_overflow, settled, text_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,15 +43,15 @@ def shown(notebook: Notebook, lab: Lab, tables: Path) -> Notebook:
     notebook.open(lab, "chart.ipynb")
     notebook.run_all()
     notebook.output(MILLION).locator(".dg-c").first.wait_for(timeout=120_000)
+    notebook.wait_for_outputs()
     return notebook
 
 
 def chart_of(shown: Notebook, cell: int) -> Any:
     """The output of a cell with its Chart tab open."""
     output = shown.output(cell)
-    tab = output.get_by_role("tab", name="Chart")
-    if tab.get_attribute("aria-selected") != "true":
-        tab.click()
+    output.get_by_role("tab", name="Chart").click()
+    expect(output.get_by_role("tab", name="Chart")).to_have_attribute("aria-selected", "true")
     output.locator(".dg-plot svg[role=img]").wait_for()
     return output
 
@@ -66,6 +67,7 @@ def test_by_mouse_a_chart_is_chosen_read_and_filtered(shown: Notebook) -> None:
     expect(output.locator(".dg-chart-title")).to_have_text("largest amount by day, coloured by shop")
     expect(output.locator(".dg-legend .item")).to_have_count(8)
     expect(output.locator(".dg-bar-mark")).to_have_count(24)
+    answered(shown)
     output.locator(".dg-bar-mark").first.hover()
     expect(output.locator(".dg-read")).to_contain_text("largest amount 499")
     output.get_by_label("search all columns").fill("2026-03-02")
@@ -82,10 +84,11 @@ def test_by_keyboard_a_chart_is_opened_read_and_changed(shown: Notebook) -> None
     expect(output.get_by_role("tab", name="Chart")).to_be_focused()
     expect(output.get_by_role("tab", name="Chart")).to_have_attribute("aria-selected", "true")
     plot = output.locator(".dg-plot")
+    answered(shown)
     plot.focus()
     page.keyboard.press("End")
     expect(output.locator(".dg-read")).to_contain_text("2026-03-0")
-    last = output.locator(".dg-read").inner_text()
+    last = text_of(output.locator(".dg-read"))
     page.keyboard.press("ArrowLeft")
     expect(output.locator(".dg-read")).not_to_have_text(last)
     page.keyboard.press("ArrowDown")  # after the last colour comes the first
@@ -99,20 +102,20 @@ def test_by_keyboard_a_chart_is_opened_read_and_changed(shown: Notebook) -> None
     expect(output.get_by_label("Type", exact=True)).to_be_focused()
 
 
+@pytest.mark.nightly
 def test_the_chart_becomes_code_and_a_file(shown: Notebook, tmp_path: Path) -> None:
     output, page = chart_of(shown, SALES), shown.page
     with page.expect_download() as download:
         output.get_by_role("button", name="Save picture").click()
     download.value.save_as(tmp_path / "chart.svg")
     assert "<rect" in (tmp_path / "chart.svg").read_text()
-    before = page.locator(".jp-CodeCell").count()
     output.get_by_role("button", name="As code").click()
-    expect(page.locator(".jp-CodeCell")).to_have_count(before + 1)
+    expect(page.locator(".jp-CodeCell")).to_have_count(len(CELLS) + 1)
     expect(page.locator(".jp-CodeCell").nth(SALES + 1).locator(".cm-content")).to_contain_text(
         "import plotly.express as px"
     )
     shown.command("notebook:delete-cell")
-    expect(page.locator(".jp-CodeCell")).to_have_count(before)
+    expect(page.locator(".jp-CodeCell")).to_have_count(len(CELLS))
 
 
 @pytest.mark.nightly
@@ -136,23 +139,22 @@ def test_by_keyboard_the_chart_becomes_code_and_a_file(shown: Notebook) -> None:
         output.get_by_role("button", name="Save picture").press("Enter")
     assert download.value.suggested_filename.endswith(".svg")
     cells = page.locator(".jp-CodeCell")
-    count = cells.count()
     output.get_by_role("button", name="As code").press("Enter")
-    expect(cells).to_have_count(count + 1)
+    expect(cells).to_have_count(len(CELLS) + 1)
     expect(cells.nth(SALES + 1).locator(".cm-content")).to_contain_text("import plotly.express as px")
     shown.command("notebook:delete-cell")
-    expect(cells).to_have_count(count)
+    expect(cells).to_have_count(len(CELLS))
 
 
 @pytest.mark.nightly
 def test_a_million_rows_of_a_thousand_columns_become_few_points(shown: Notebook) -> None:
     output = chart_of(shown, MILLION)
-    expect(output.locator(".dg-chart-title")).to_have_text("sum of v by t", timeout=60_000)
+    expect(output.locator(".dg-chart-title")).to_have_text("sum of v by t")
     output.get_by_label("per", exact=True).select_option("quarter")
     expect(output.locator(".dg-plot path")).not_to_have_count(0)
     output.get_by_label("Type", exact=True).select_option("scatter")
     expect(output.locator(".dg-chart-notes")).to_contain_text("A random sample of 4,000 of 1,000,000 rows.")
-    assert output.evaluate("e => e.querySelectorAll('.dg-plot path').length") <= 4000
+    assert settled(shown.page, output.locator(".dg-plot path").count) <= 4000
     output.get_by_label("Type", exact=True).select_option(
         "line"
     )  # thousands of points would be drawn again at each width
@@ -170,8 +172,7 @@ def test_it_is_accessible_and_fits_in_both_themes(shown: Notebook, theme: str) -
             assert serious_issues(shown, cell) == []
             for width in (900, 1280, 1920):
                 shown.page.set_viewport_size({"width": width, "height": 900})
-                outer, inner = shown.output(cell).evaluate("e => [e.scrollWidth, e.clientWidth]")
-                assert outer <= inner + 1
+                expect_no_overflow(shown, (cell,))
                 assert small_texts(shown, cell) == []
     finally:
         shown.page.set_viewport_size({"width": 1180, "height": 1000})

@@ -41,9 +41,7 @@ def test_a_file_is_queried_and_the_guess_is_shown(shown: Notebook) -> None:
         "visits.csv: CSV, delimiter semicolon, header in line 1; id BIGINT, page STRING, seconds DOUBLE"
     )
     assert serious_issues(shown, FILE) == []
-
-
-def test_a_frame_is_queried(shown: Notebook) -> None:
+    # A data frame is queried, too.
     expect(shown.output(FRAME).get_by_role("gridcell", name="b", exact=True)).to_be_visible()
 
 
@@ -54,13 +52,13 @@ def test_a_file_is_loaded_by_keyboard(shown: Notebook) -> None:
     expect(output.get_by_label("name of column 2")).to_have_value("page")
     expect(output.get_by_label("key of column 1")).to_be_checked()
     output.get_by_label("name of column 3").focus()
+    expect(output.get_by_label("name of column 3")).to_be_focused()
     keyboard.press("Control+A")
     keyboard.type("stay")
     expect(output.locator("pre.ddl")).to_contain_text("stay DOUBLE")
     expect(output.locator("pre.ddl")).to_contain_text("INSERT INTO visits SELECT * FROM 'visits.csv'")
     assert serious_issues(shown, FORM) == []
-    output.get_by_role("button", name="Insert as cell").focus()
-    keyboard.press("Enter")
+    output.get_by_role("button", name="Insert as cell").press("Enter")
     made = shown.page.locator(".jp-CodeCell").nth(FORM + 1)
     expect(made.locator(".cm-content")).to_contain_text("INSERT INTO visits")
     made.locator(".cm-content").press("Control+Enter")

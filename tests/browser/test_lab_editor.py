@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from panel_kit import opened, serious_issues_of
 from playwright.sync_api import expect
+from waits import answered
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,7 +62,7 @@ def test_an_editor_by_mouse_and_by_keyboard(notebook: Notebook, lab: Lab, tables
     expect(page.locator(".jp-Completer-item").first).to_have_attribute("data-value", "id")
     keyboard.type("s")
     expect(page.locator(".jp-Completer-item").first).to_have_attribute("data-value", "status")
-    assert page.locator(".jp-Completer-item").nth(1).get_attribute("data-value") != "status"
+    expect(page.locator(".jp-Completer-item[data-value=status]")).to_have_count(1)
     keyboard.type("ta")
     expect(page.locator(".jp-Completer-item[data-value=status]")).to_contain_text("statusSTRING")
     keyboard.press("Escape")
@@ -93,7 +94,8 @@ def test_an_editor_by_mouse_and_by_keyboard(notebook: Notebook, lab: Lab, tables
     keyboard.type("%%paimon\nSELEC `<img src=x onerror=alert(1)>`")
     expect(problem).to_have_text("SELEC")
     keyboard.press("Control+Shift+F")
-    expect(page.locator(".Toastify__toast")).to_contain_text("Not formatted: the text has an error: unknown statement")
+    said = page.locator(".Toastify__toast").filter(has_text="Not formatted: the text has an error: unknown statement")
+    expect(said.first).to_be_visible()
     keyboard.press("Control+a")
     keyboard.type("selec = 1")
     expect(text).to_have_attribute("data-language", "python")
@@ -112,11 +114,16 @@ def test_by_mouse_a_problem_is_read_a_name_completed_and_the_text_formatted(
     cell = page.locator(".jp-CodeCell").nth(1)
     text, tip = cell.locator(".cm-content"), page.locator(".pnb-tip")
     text.click()
+    expect(text).to_be_focused()
     keyboard.press("Control+a")
     keyboard.type("%%paimon\nselect amount, statuss from orders where sta")
+    expect(text).to_have_attribute("data-language", "paimon-sql")
+    answered(shown)
     keyboard.press("Tab")
     page.locator(".jp-Completer-item[data-value=status]").click()
     expect(text).to_contain_text("where status")
+    expect(cell.locator(".pnb-problem").first).to_have_text("statuss")
+    answered(shown)
     cell.locator(".pnb-problem").first.hover()
     expect(tip).to_contain_text("with name `statuss` cannot be resolved")
     page.mouse.move(5, 5)

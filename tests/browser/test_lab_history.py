@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from panel_kit import live_nodes_of, opened, serious_issues
 from playwright.sync_api import expect
+from waits import answered
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,10 +36,11 @@ def shown(notebook: Notebook, lab: Lab, tables: Path) -> Notebook:
     return opened(notebook, lab, "history.ipynb", CELLS)
 
 
+@pytest.mark.nightly
 def test_the_rows_are_legible_and_hold_no_live_text(shown: Notebook) -> None:
     for theme in ("JupyterLab Light", "JupyterLab Dark"):
         shown.theme(theme)
-        shown.output(TIMELINE).locator(".history tbody tr").nth(2).click()
+        shown.output(TIMELINE).get_by_role("button", name="select snapshot 13").click()
         expect(shown.output(TIMELINE).get_by_role("group", name="LSM tree of orders, snapshot 13")).to_be_visible()
         shown.output(TIMELINE).get_by_role("button", name="Roll back …").click()
         expect(shown.output(TIMELINE).get_by_role("alertdialog")).to_be_visible()
@@ -54,22 +56,23 @@ def test_by_mouse_a_snapshot_is_chosen_and_read(shown: Notebook) -> None:
     output, page = shown.output(TIMELINE), shown.page
     first = output.locator(".history tbody tr").first
     expect(first).to_contain_text("INSERT INTO orders VALUES (50001, 'new', 12.50)")
+    expect(output.locator(".history tbody tr")).to_have_count(15)
     output.locator(".history tbody tr").nth(3).click()
     expect(output.locator(".bar output").first).to_have_text("snapshot 12 · compact")
     expect(output.locator(".history tbody tr").nth(3)).to_have_class("chosen")
     cells = page.locator(".jp-CodeCell")
-    before = cells.count()
     output.get_by_role("button", name="Read").click()
-    expect(cells).to_have_count(before + 1)
+    expect(cells).to_have_count(len(CELLS) + 1)
     expect(cells.nth(TIMELINE + 1)).to_contain_text("VERSION AS OF 12")
     shown.command("notebook:delete-cell")
-    expect(cells).to_have_count(before)
+    expect(cells).to_have_count(len(CELLS))
     output.get_by_role("button", name="Compare with previous").click()
     expect(shown.output(TIMELINE + 1).locator(".verdict")).to_contain_text("snapshot 11 → 12: ")  # it ran
     shown.command("notebook:delete-cell")
-    expect(cells).to_have_count(before)
+    expect(cells).to_have_count(len(CELLS))
 
 
+@pytest.mark.nightly
 def test_earlier_snapshots_are_shown_by_mouse_and_by_keyboard(shown: Notebook) -> None:
     output = shown.output(MANY)
     rows, latest = output.locator(".history tbody tr"), output.get_by_role("button", name="select snapshot 45")
@@ -81,20 +84,20 @@ def test_earlier_snapshots_are_shown_by_mouse_and_by_keyboard(shown: Notebook) -
     expect(rows).to_have_count(45)
 
 
+@pytest.mark.nightly
 def test_by_keyboard_a_snapshot_is_read_and_compared(shown: Notebook) -> None:
     output, cells = shown.output(TIMELINE), shown.page.locator(".jp-CodeCell")
     output.get_by_role("button", name="select snapshot 13").press("Enter")
     expect(output.locator(".bar output").first).to_have_text("snapshot 13 · append")
-    before = cells.count()
     output.get_by_role("button", name="Read").press("Enter")
-    expect(cells).to_have_count(before + 1)
+    expect(cells).to_have_count(len(CELLS) + 1)
     expect(cells.nth(TIMELINE + 1)).to_contain_text("VERSION AS OF 13")
     shown.command("notebook:delete-cell")
-    expect(cells).to_have_count(before)
+    expect(cells).to_have_count(len(CELLS))
     output.get_by_role("button", name="Compare with previous").press("Enter")
     expect(shown.output(TIMELINE + 1).locator(".verdict")).to_contain_text("snapshot 12 → 13: ")
     shown.command("notebook:delete-cell")
-    expect(cells).to_have_count(before)
+    expect(cells).to_have_count(len(CELLS))
 
 
 def test_by_keyboard_a_snapshot_is_tagged_and_rolled_back_to(shown: Notebook, lab: Lab) -> None:
@@ -105,7 +108,9 @@ def test_by_keyboard_a_snapshot_is_tagged_and_rolled_back_to(shown: Notebook, la
     page.keyboard.press("ArrowDown")
     expect(output.get_by_role("button", name="select snapshot 11")).to_be_focused()
     expect(output.locator(".bar output").first).to_have_text("snapshot 11 · append")
+    expect(output.locator(".bar b")).to_have_text("snapshot 11")
     output.get_by_role("button", name="Tag …").press("Enter")
+    expect(output.get_by_label("name of the tag for snapshot 11")).to_be_focused()
     page.keyboard.type("checked")
     page.keyboard.press("Enter")
     expect(output.locator(".history-said")).to_have_text("Tag 'checked' created for snapshot 11.")
@@ -114,6 +119,7 @@ def test_by_keyboard_a_snapshot_is_tagged_and_rolled_back_to(shown: Notebook, la
     expect(dialog).to_contain_text("Snapshots 12 to 15 (4) are deleted")
     expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
     page.keyboard.press("Tab")
+    expect(dialog.get_by_role("button", name="Roll back to snapshot 11")).to_be_focused()
     page.keyboard.press("Enter")
     expect(output.locator(".history-said")).to_have_text("Rolled back to snapshot 11.")
     expect(output.locator(".history tbody tr")).to_have_count(11)
@@ -128,7 +134,8 @@ def test_by_mouse_a_snapshot_is_tagged_and_rolled_back_to(shown: Notebook, lab: 
     import paimon_nb
 
     output = shown.output(MANY)
-    output.locator(".history tbody tr").nth(2).click()
+    output.get_by_role("button", name="select snapshot 43").click()
+    expect(output.locator(".bar b")).to_have_text("snapshot 43")
     output.get_by_role("button", name="Tag …").click()
     output.get_by_label("name of the tag for snapshot 43").fill("kept")
     output.get_by_role("button", name="Create tag").click()
@@ -147,6 +154,7 @@ def test_by_mouse_a_snapshot_is_tagged_and_rolled_back_to(shown: Notebook, lab: 
         assert found.id == 43
 
 
+@pytest.mark.nightly
 def test_a_click_goes_on_while_its_button_is_drawn_anew(shown: Notebook) -> None:
     output = shown.output(MANY)
     body, button = output.locator(".history tbody"), output.get_by_role("button", name="Roll back …")
@@ -159,7 +167,7 @@ def test_a_click_goes_on_while_its_button_is_drawn_anew(shown: Notebook) -> None
     button.hover()
     shown.page.mouse.down()
     assert shown.execute("Out[5].create_tag('while-down')") == "ok"
-    shown.page.wait_for_timeout(1500)  # the new state reaches the page; nobody lets go in time for it
+    answered(shown)  # the new state is on the page; nobody lets go in time for it
     shown.page.mouse.up()
     expect(output.get_by_role("alertdialog")).to_be_visible()
     expect(body).to_contain_text("while-down")

@@ -33,7 +33,7 @@ def shown(notebook: Notebook, lab: Lab) -> Notebook:
     return opened(notebook, lab, "pipeline.ipynb", CELLS)
 
 
-def test_a_click_shows_what_a_part_is(shown: Notebook) -> None:
+def test_a_click_shows_what_a_part_is_and_refreshes_it(shown: Notebook) -> None:
     output = shown.output(PIPELINE)
     parts = output.locator("[data-node]")
     expect(parts).to_have_count(3)
@@ -42,15 +42,12 @@ def test_a_click_shows_what_a_part_is(shown: Notebook) -> None:
     expect(output.get_by_role("region", name="column")).to_contain_text("price * 2")
     parts.nth(0).click()
     expect(heading).to_have_text("table default.orders")
-    parts.nth(2).focus()
-    shown.page.keyboard.press("Enter")
+    parts.nth(2).press("Enter")
     expect(heading).to_have_text("materialized table default.totals")
     assert serious_issues(shown, PIPELINE) == []
 
-
-def test_refresh_now(shown: Notebook) -> None:
-    output = shown.output(PIPELINE)
     output.locator("[data-node]").nth(1).click()
+    expect(output.locator("h4").first).to_have_text("materialized table default.dear")
     output.get_by_role("button", name="Refresh now").click()
     expect(output.get_by_role("status").first).to_contain_text("refreshed (incremental): 1 row added, 0 removed")
     expect(output.locator("svg").first).to_contain_text("up to date")

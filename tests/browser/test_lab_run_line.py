@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from panel_kit import serious_issues, write_notebook
 from playwright.sync_api import expect
+from waits import text_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -87,7 +88,7 @@ def test_a_click_on_cancel_stops_an_insert(running: Notebook, lab: Lab) -> None:
 
 def test_enter_on_cancel_stops_an_insert(running: Notebook, lab: Lab) -> None:
     cancel_button(running).focus()
-    before = line_of(running).inner_text()
+    before = text_of(line_of(running))
     expect(line_of(running)).not_to_have_text(before)  # drawn again, with the focus on its new button
     expect(cancel_button(running)).to_be_focused()
     running.page.keyboard.press("Enter")

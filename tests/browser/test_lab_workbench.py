@@ -11,6 +11,7 @@ import pytest
 from lab_kit import KernelConnections
 from panel_kit import opened, overlapping_texts, serious_issues_of
 from playwright.sync_api import expect
+from waits import answered, at_rest, settled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,8 +78,10 @@ def open_workbench(shown: Notebook, name: str = "orders", rows: str = "the first
     item = shown.page.locator(".pnb-cat-menu").get_by_role("menuitem", name="Open workbench")
     item.wait_for()
     shown.page.keyboard.press("o")
+    at_rest(shown.page)
     while not item.evaluate("e => e.classList.contains('lm-mod-active')"):
         shown.page.keyboard.press("ArrowDown")
+        at_rest(shown.page)
     shown.page.keyboard.press("Enter")
     tab(shown, "timeline").locator("button.play").wait_for()
     tab(shown, "rows").get_by_text(rows).wait_for()
@@ -130,8 +133,9 @@ def test_by_keyboard_all_tabs_follow_a_choice_and_go_back(shown: Notebook) -> No
     page.keyboard.press("Alt+.")
     expect_titles(shown, "Timeline: carts", "LSM tree: carts", "carts")
     back = timeline.get_by_role("button", name="Back to the table and snapshot before")
-    while back.is_enabled():
+    while settled(page, back.is_enabled):
         back.press("Enter")
+        answered(shown)
     expect_titles(shown, "Timeline: orders", "LSM tree: orders", "orders")
     expect(timeline.get_by_role("button", name="Forward again")).to_be_focused()
 
@@ -193,8 +197,9 @@ def test_it_is_legible_and_accessible_in_a_narrow_window(shown: Notebook, theme:
     try:
         open_workbench(shown)
         assert serious_issues_of(shown, ".pnb-cat-choosers") == []
+        answered(shown)
         for content in shown.page.locator(".pnb-cat-choosers:visible").all():
-            assert content.evaluate("e => e.scrollWidth <= e.clientWidth")
+            shown.page.wait_for_function("e => e.scrollWidth <= e.clientWidth", arg=content.element_handle())
         assert overlapping_texts(tab(shown, "timeline").locator("svg").first) == []
     finally:
         shown.page.set_viewport_size({"width": 1180, "height": 1000})
@@ -215,7 +220,7 @@ def test_tabs_say_that_the_connection_is_lost_and_answer_again(shown: Notebook, 
     page.evaluate("() => window.jupyterapp.shell.activateById([...window.jupyterapp.shell.widgets('main')][0].id)")
     shown.command("kernelmenu:reconnect-to-kernel")
     for panel in ("timeline", "lsm"):
-        expect(tab(shown, panel).locator(".lost")).to_have_count(0, timeout=60_000)
+        expect(tab(shown, panel).locator(".lost")).to_have_count(0)
     tab(shown, "timeline").get_by_role("slider", name="snapshot").press("Home")
     expect_titles(shown, "Timeline: orders", "LSM tree: orders", "orders at 1")
 
@@ -232,7 +237,7 @@ def test_tabs_say_that_the_kernel_has_ended_and_open_again(shown: Notebook, end:
         shown.restart_kernel()
     tabs = shown.page.locator(".pnb-cat-tab")
     said = tabs.get_by_text("This tab opens again when paimon_nb is loaded and connected in its kernel.")
-    expect(said).to_have_count(3, timeout=60_000)
+    expect(said).to_have_count(3)
     expect(tab(shown, "timeline").locator(".lost")).to_contain_text(
         "The kernel has restarted"
     )  # its last picture stays
@@ -242,10 +247,10 @@ def test_tabs_say_that_the_kernel_has_ended_and_open_again(shown: Notebook, end:
     load = shown.page.get_by_role("button", name="Load paimon_nb")
     expect(load).to_be_enabled(timeout=60_000)
     shown.execute(CELLS[0])
-    expect(said).to_have_count(0, timeout=60_000)
-    expect(tabs.locator(".lost")).to_have_count(0, timeout=60_000)
+    expect(said).to_have_count(0)
+    expect(tabs.locator(".lost")).to_have_count(0)
     expect_titles(shown, "Timeline: orders", "LSM tree: orders", "orders at 1")  # as before
     tab(shown, "timeline").get_by_role("slider", name="snapshot").press("ArrowRight")
     expect_titles(shown, "Timeline: orders", "LSM tree: orders", "orders at 2")
     expect(tab(shown, "lsm").locator("output")).to_contain_text("snapshot 2 · append")
-    assert tabs.get_by_text("✗").count() == 0
+    expect(tabs.get_by_text("✗")).to_have_count(0)

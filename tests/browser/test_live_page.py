@@ -68,7 +68,9 @@ def view(*rows: list[Any]) -> dict[str, Any]:
     return still | {"status": "RUNNING", "columns": ["v"], "numbers": [False], "rows": list(rows), "total": len(rows)}
 
 
-@pytest.mark.parametrize("between", [(), (view(),)], ids=["at once", "with a pause"])
+@pytest.mark.parametrize(
+    "between", [(), pytest.param((view(),), marks=pytest.mark.nightly)], ids=["at once", "with a pause"]
+)
 def test_a_seek_leaves_no_row_of_the_old_place(page: Page, between: tuple[dict[str, Any], ...]) -> None:
     """A busy kernel may never show the moment without rows, and the new place may bring more rows than the old one had."""
     old = view([2, "+I", "b"], [1, "+I", "a"])
@@ -114,7 +116,12 @@ def show(page: Page, widget: Any) -> None:
     page.evaluate(SHOW, [str(widget._esm), str(widget._css), as_text])
 
 
-@pytest.mark.parametrize("part", PARTS)
+def parts(*often: str, rest: Callable[[str], bool] = lambda _: True) -> list[Any]:
+    """The parts, of which only some run in the normal suite."""
+    return [p if p in often else pytest.param(p, marks=pytest.mark.nightly) for p in PARTS if p in often or rest(p)]
+
+
+@pytest.mark.parametrize("part", parts("timeline: a commit", "grid: a filter"))
 def test_a_click_goes_on_while_its_part_is_drawn_again(page: Page, workbench: Workbench, part: str) -> None:
     """An answer of the kernel may come between the press of the mouse and its release."""
     make, selector = PARTS[part]
@@ -131,9 +138,7 @@ def test_a_click_goes_on_while_its_part_is_drawn_again(page: Page, workbench: Wo
     page.wait_for_function("() => asked.length >= 2")  # and the next one finds it alive
 
 
-@pytest.mark.parametrize(
-    "part", [p for p, (_, selector) in PARTS.items() if "dot" not in selector and "commit" not in selector]
-)
+@pytest.mark.parametrize("part", parts("home: query a table", rest=lambda p: not p.endswith("commit")))
 def test_the_focus_stays_while_its_part_is_drawn_again(page: Page, workbench: Workbench, part: str) -> None:
     make, selector = PARTS[part]
     show(page, make(workbench))

