@@ -1,4 +1,7 @@
-"""What one changed row costs an incremental table, beside computing its query again: `python -m benchmarks.incremental 200000 2000000`."""
+"""What one changed row costs an incremental table, beside computing its query again: `python -m benchmarks.incremental 200000 2000000`.
+
+`--large 100000` changes so many rows at a time instead, beside the upserts that change them, whose compactions count for both.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +21,11 @@ from paimon_nb import incremental
 from paimon_nb.incremental.batch import batch_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 GROUPS, CHANGES = 1_000, 7
+LARGE_CHANGES = 10
+"""So many of them, because some have a compaction."""
 QUERIES = {
     "aggregate": "SELECT g, count(*) AS n, sum(x) AS s FROM facts GROUP BY g",
     "minimum": "SELECT g, min(x) AS low FROM facts GROUP BY g",
@@ -59,10 +64,18 @@ def main() -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("rows", nargs="*", type=int, default=[200_000, 2_000_000])
+    parser.add_argument("--large", type=int, help="rows of one change")
+    arguments = parser.parse_args()
+    if arguments.large:
+        print("query             rows     changed  upsert ms  refresh ms   records/s of an upsert   (CPU; the mean)")
+        for rows in arguments.rows:
+            for line in measure_large(rows, arguments.large):
+                print(line, flush=True)
+        return 0
     print(
         "query             rows   build s  change ms  recompute ms            memory MB   (CPU; changes: the median of some)"
     )
-    for rows in parser.parse_args().rows:
+    for rows in arguments.rows:
         for cost in measure(rows):
             print(cost.line(), flush=True)
     return 0
@@ -78,6 +91,27 @@ def measure(rows: int) -> list[Cost]:
             workbench.run(f"CREATE TABLE t{number} ({TARGETS[name]}) WITH ('bucket' = '1')")
             costs.append(_measure(workbench, name, text, f"t{number}", rows))
         return costs
+
+
+def measure_large(rows: int, changed: int) -> Iterator[str]:
+    """A line for each query: changes of many rows, beside the upserts of the same rows."""
+    with tempfile.TemporaryDirectory(prefix="paimon-nb-incremental-") as folder:
+        workbench = paimon_nb.connect(folder)
+        _create_tables(workbench, rows)
+        random = np.random.default_rng(2)
+        for number, name in enumerate(("aggregate", "join")):
+            workbench.run(f"CREATE TABLE t{number} ({TARGETS[name]}) WITH ('bucket' = '1')")
+            plan = incremental.analyse(workbench.session, QUERIES[name])
+            plan.refresh(f"t{number}")
+            upserts, refreshes = 0.0, 0.0
+            for _ in range(LARGE_CHANGES):
+                ids = random.choice(rows, changed, replace=False).astype(np.int64)
+                groups = random.integers(0, GROUPS, changed).astype(np.int32)
+                some = pa.table({"id": ids, "g": groups, "x": random.integers(0, 1 << 30, changed)})
+                upserts += cpu_seconds(lambda some=some: workbench.table("facts").append(some))
+                refreshes += cpu_seconds(lambda plan=plan, to=f"t{number}": plan.refresh(to))
+            upsert, refresh = (1000 * t / LARGE_CHANGES for t in (upserts, refreshes))
+            yield f"{name:<10}{rows:>12,}{changed:>12,}{upsert:>11.0f}{refresh:>12.0f}{upsert / refresh:>24.2f}x"
 
 
 def _create_tables(workbench: paimon_nb.Workbench, rows: int) -> None:

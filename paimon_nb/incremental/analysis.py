@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import SqlAnalysisError
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from paimon_nb.session.core.session import Session
 
 
+@lru_cache(maxsize=64)
 def parsed_query(text: str) -> Query:
     """The query of a text. Raises SqlSyntaxError, SqlAnalysisError: it is another statement."""
     statements = parse(text)

@@ -10,7 +10,7 @@ import numpy as np
 from paimon_nb.base.errors import SchemaMismatch, UnsupportedOperation
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data.schema_cast import cast_to_schema
-from paimon_nb.format.types.arrow_builders import from_numpy, row_codes, unique_inverse
+from paimon_nb.format.types.arrow_builders import from_numpy, row_codes, to_numpy, unique_inverse
 from paimon_nb.incremental.deltas import look_up
 from paimon_nb.incremental.list_types import engine_type, stored_type
 from paimon_nb.incremental.operators import WEIGHT, Column
@@ -186,13 +186,15 @@ def _rows_with_kinds(
     table: Table, change: Change, before: Snapshot | None, is_unique: bool
 ) -> list[tuple[pa.Table, Any]]:
     """The changelog of a table with keys: a row that replaces another is an update. Raises SchemaMismatch: two rows have one key."""
+    import pyarrow.compute as pc
+
     keys = list(table.primary_keys)
     new, old = _key_codes(change, keys)
-    first = unique_inverse(new)[0]
-    if len(first) < len(new):
+    if pc.count_distinct(new).as_py() < len(new):
+        first = unique_inverse(to_numpy(new))[0]
         second = np.setdiff1d(np.arange(len(new)), first)[:1]
         _raise_same_key(table, change.added.select(keys).take(second))
-    replaces, is_replaced = np.isin(new, old), np.isin(old, new)
+    replaces, is_replaced = (to_numpy(pc.is_in(a, value_set=b)) for a, b in ((new, old), (old, new)))
     if not is_unique and before is not None and not replaces.all():
         found = look_up(table, before, change.added.select(keys).filter(from_numpy(~replaces)), keys)
         if found.num_rows:  # the result still has another row with that key
@@ -205,15 +207,15 @@ def _rows_with_kinds(
     return [(rows, np.full(rows.num_rows, kind, np.int8)) for rows, kind in filtered]
 
 
-def _key_codes(change: Change, keys: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+def _key_codes(change: Change, keys: Sequence[str]) -> tuple[pa.Array, pa.Array]:
     """Numbers of the keys of the added and the removed rows."""
     import pyarrow as pa
 
     both = pa.concat_tables([change.added.select(keys), change.removed.select(keys)])
     if any(pa.types.is_floating(c.type) for c in both.columns):  # 0.0 and -0.0 are different keys
         both = pa.table({"text": rows_as_text(both)})
-    codes = row_codes(both)
-    return codes[: change.added.num_rows], codes[change.added.num_rows :]
+    codes = from_numpy(row_codes(both))
+    return codes.slice(0, change.added.num_rows), codes.slice(change.added.num_rows)
 
 
 def _raise_same_key(table: Table, keys: pa.Table) -> None:
