@@ -100,6 +100,10 @@ _KEY_INDEX_HINT = (
 UNSUPPORTED: Mapping[str, Unsupported] = {
     "batch-scan-mode": Unsupported("0.5", (READ,), "this scan mode is for compaction jobs of Java Paimon"),
     "commit.callbacks": Unsupported("0.5", (WRITE, COMPACT), _CALLBACK),
+    "data-evolution.compaction.rewrite-row-ids": Unsupported(
+        "2.0", (COMPACT,), "compactions keep row ids and deletion vectors, as in Paimon from release 2.1",
+        hint="CALL sys.materialize_deletion_vectors applies deletion vectors and gives new row ids",
+    ),
     "metadata.iceberg.storage": Unsupported(
         "2.1", (WRITE, COMPACT), "readers of Iceberg would not see the change", _unknown_iceberg_storage
     ),
@@ -152,7 +156,6 @@ HARMLESS: Mapping[str, str] = {
     "consumer.mode": _JOB,
     "cross-partition-upsert.bootstrap-parallelism": _TUNES,
     "cross-partition-upsert.index-ttl": "the index of keys does not expire",
-    "data-evolution.compaction.rewrite-row-ids": "Paimon itself rejects the value true",
     "data-evolution.merge-into.file-pruning": _TUNES,
     "data-evolution.merge-into.source-persist": _TUNES,
     "data-evolution.row-id-conflict-rewrite.max-size": "a conflict is an error here",

@@ -14,6 +14,8 @@ Convert = Callable[[pa.Table, Mapping[str, Any]], list[str]]
 """(Spark's rows, the CALL's arguments) -> the texts of the column `result`."""
 
 
+DRY_RUN = b"dry run"
+"""In the metadata of a procedure's rows: what a dry run of it found."""
 _FIRST_WATERMARK = str(-(1 << 63))
 """The watermark of a Flink job before its first one. Our commits store none instead."""
 
@@ -56,9 +58,36 @@ def _rolled_back(rows: pa.Table, arguments: Mapping[str, Any]) -> list[str]:
     return [f"Success roll back to snapshot: {rows['current_snapshot_id'][0]} ."]
 
 
+def _compact_manifest(rows: pa.Table, arguments: Mapping[str, Any]) -> list[str]:
+    return [(rows.schema.metadata or {}).get(DRY_RUN, b"success").decode()]
+
+
+def _create_global_index(rows: pa.Table, arguments: Mapping[str, Any]) -> list[str]:
+    kind = arguments["index_type"].strip().lower()
+    shown = {"btree": "BTree", "bitmap": "Bitmap", "multivalue": "Multivalue"}.get(kind, kind)
+    return [f"{shown} global index created successfully for table: {_table_name(arguments)}"]
+
+
+def _drop_global_index(rows: pa.Table, arguments: Mapping[str, Any]) -> list[str]:
+    kind, count = arguments["index_type"].strip().lower(), rows["dropped_file_count"][0]
+    columns = ",".join(c.strip() for c in arguments["index_column"].split(","))
+    where = f"for columns '{columns}' on table '{_table_name(arguments)}'"
+    if arguments.get("dry_run"):
+        return [f"Dry run: {count} {kind} global index files would be dropped {where}"]
+    if not count.as_py():
+        return [f"No {kind} global index found for columns '{columns}'"]
+    return [f"Dropped {count} {kind} global index files {where}"]
+
+
+def _table_name(arguments: Mapping[str, Any]) -> str:
+    return str(arguments["table"]).rpartition(".")[2].replace("`", "")
+
+
 _CONVERT: Mapping[str, Convert] = {
     "compact_database": _success,
-    "compact_manifest": lambda rows, arguments: ["success"],
+    "compact_manifest": _compact_manifest,
+    "create_global_index": _create_global_index,
+    "drop_global_index": _drop_global_index,
     "expire_changelogs": _expire_changelogs,
     "expire_snapshots": _cells,
     "remove_orphan_files": _cells,

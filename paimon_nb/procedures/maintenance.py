@@ -7,6 +7,7 @@ import pyarrow as pa
 from paimon_nb.base.errors import BadOptionValue, SnapshotNotFound, UnsupportedOperation
 from paimon_nb.catalog.schema_validation import check_manifest_sort
 from paimon_nb.options import table as opt
+from paimon_nb.procedures.flink_results import DRY_RUN
 from paimon_nb.procedures.procedure import (
     Argument,
     Context,
@@ -48,8 +49,9 @@ def _compact_manifest(
     target = context.table(table, dynamic)
     check_manifest_sort(target.store.schema, target.store.options)
     if dry_run:
-        context.notes.append(f"{describe_manifests(target.store)}; nothing was written")
-        return success()
+        text = describe_manifests(target.store)
+        context.notes.append(text)
+        return success().replace_schema_metadata({DRY_RUN: text})
     snapshot_id = compact_manifests(target.store)
     if snapshot_id is None:
         context.notes.append(f"the manifests of {target.name} are compact already")

@@ -279,12 +279,15 @@ def selected_partitions(
 
 
 def parse_options(text: str | Mapping[str, object] | None) -> dict[str, str]:
-    """'k=v,k2=v2', or Spark's map('k', 'v'), as a mapping. Raises: BadOptionValue: a part without '='."""
+    """'k=v,k2=v2', 'k=v;k2=v2' whose values may contain commas, or Spark's map('k', 'v'), as a mapping.
+
+    Raises: BadOptionValue: a part without '='.
+    """
     if not text:
         return {}
     if isinstance(text, Mapping):
         return {k: str(v) for k, v in text.items()}
-    pairs = [p.partition("=") for p in text.split(",") if p.strip()]
+    pairs = [p.partition("=") for p in text.split(";" if ";" in text else ",") if p.strip()]
     if keys_without_value := [k.strip() for k, equals, _ in pairs if not equals]:
         raise BadOptionValue(f"{keys_without_value[0]!r} has no '='", hint="write options as 'k=v,k2=v2'", value=text)
     return {k.strip(): v.strip() for k, _, v in pairs}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -16,6 +17,7 @@ from paimon_nb.format.row import cast_to_string, from_scalar, to_scalar
 from paimon_nb.format.schema import readable_fields
 from paimon_nb.format.types import Array, Atomic, DataField, Map, Multiset, Row
 from paimon_nb.options import parse_names
+from paimon_nb.options.table import QUERY_AUTH_ENABLED
 from paimon_nb.procedures.procedure import (
     Argument,
     Context,
@@ -46,7 +48,7 @@ def _vector_search(
     where: str | None,
     partitions: str | None,
 ) -> pa.Table:
-    values = parse_options(options)
+    values = _search_options("vector_search", options)
     target = context.table(table, values)
     try:
         vector = [float(part) for part in query_vector.strip().strip("[]").split(",")]
@@ -56,6 +58,12 @@ def _vector_search(
             hint="write '0.1,0.2,0.3'",
             argument="query_vector",
         ) from None
+    if not all(map(math.isfinite, vector)):
+        raise BadOptionValue(
+            f"vector_search: query_vector cannot be {query_vector!r}",
+            hint="write finite numbers",
+            argument="query_vector",
+        )
     names, condition = _columns_of(target, projection), _condition(context, target, where, partitions)
     found = target.search(
         vector, _checked_k("vector_search", top_k), column=vector_column, where=condition, columns=names,
@@ -67,9 +75,19 @@ def _vector_search(
 def _full_text_search(
     context: Context, table: str, column: str, query: str, top_k: int, projection: str | None, options: str | None
 ) -> pa.Table:
-    target = context.table(table, parse_options(options))
+    target = context.table(table, _search_options("full_text_search", options))
     k, names = _checked_k("full_text_search", top_k), _columns_of(target, projection)
     return _as_json(context, target, target.full_text_search(query, k, column=column, columns=names), projection)
+
+
+def _search_options(procedure: str, text: str | None) -> dict[str, str]:
+    """Raises: BadOptionValue: the text changes who may read the table."""
+    options = parse_options(text)
+    if QUERY_AUTH_ENABLED.key in options:
+        raise BadOptionValue(
+            f"{procedure}: {QUERY_AUTH_ENABLED.key!r} cannot be set for one search", hint="leave it out", option=QUERY_AUTH_ENABLED.key
+        )  # fmt: skip
+    return options
 
 
 def _checked_k(procedure: str, k: int) -> int:
@@ -84,7 +102,12 @@ def _columns_of(table: Table, projection: str | None) -> list[str]:
 
     if projection is None:
         return [f.name for f in readable_fields(table.schema)]
-    return [table.schema.column_name(n) for n in parse_names(projection) if n != SCORE]
+    names = list(parse_names(projection))
+    if twice := [n for n in names if names.count(n) > 1]:
+        raise BadOptionValue(
+            f"projection names {twice[0]!r} twice", hint="name each column once", argument="projection"
+        )
+    return [table.schema.column_name(n) for n in names if n != SCORE]
 
 
 def _condition(context: Context, table: Table, where: str | None, partitions: str | None) -> Predicate | None:
@@ -97,9 +120,17 @@ def _condition(context: Context, table: Table, where: str | None, partitions: st
         return Compare(column, "=", to_scalar(table.schema.field(column).type, value).as_py())
 
     parts = [parse_predicate(where, table.schema, session=table.store.sql)] if where else []
-    if partitions:
+    if partitions and partitions.strip(" ;"):
         schema = table.schema
         specs = [in_row_spec(schema, spec) for spec in named_partitions(context, table, partitions)]
+        keys = set(schema.partition_keys)
+        if any(spec.keys() != keys for spec in specs) or any(
+            not part.strip() for part in partitions.rstrip(";").split(";")
+        ):
+            raise BadOptionValue(
+                f"partitions: {partitions!r} does not name each partition column",
+                hint=f"name {', '.join(schema.partition_keys) or 'no partition: the table has none'}", argument="partitions",
+            )  # fmt: skip
         parts.append(Or(tuple(And(tuple(equals(c, v) for c, v in spec.items())) for spec in specs)))
     return conjunction_of(parts) if parts else None
 

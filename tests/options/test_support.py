@@ -24,7 +24,7 @@ ROWS = pa.table({"id": pa.array([1, 2, 3], pa.int32()), "v": ["a", "b", "c"]})
 NEWER = pa.table({"id": pa.array([3, 4], pa.int32()), "v": ["C", "d"]})
 
 ASKING = {
-    "batch-scan-mode": "compact", "commit.callbacks": "org.example.Call", "metadata.iceberg.storage": "some-later-catalog",
+    "batch-scan-mode": "compact", "commit.callbacks": "org.example.Call", "data-evolution.compaction.rewrite-row-ids": "true", "metadata.iceberg.storage": "some-later-catalog",
     "partition.mark-done-action.custom.class": "org.example.Call", "partition.timestamp-format.strict": "true",
     "pk-clustering-override": "true", "pk-vector.index.columns": "v",
     "query-auth.enabled": "true", "sequence.snapshot-ordering": "true", "stream-scan-mode": "file-monitor",

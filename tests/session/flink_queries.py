@@ -49,7 +49,6 @@ QUERIES = {
     "unnest_map": "SELECT id, k, e FROM c CROSS JOIN UNNEST(m) AS u(k, e)",
     "partitions": "SELECT * FROM p /*+ OPTIONS('scan.partitions' = 'dt=1;dt=2') */",
     "partitions_then": "SELECT * FROM p /*+ OPTIONS('scan.partitions' = 'dt=3', 'scan.snapshot-id' = '1') */",
-    "all_partitions": "SELECT a FROM p /*+ OPTIONS('scan.partitions' = 'max_pt()') */",
     "hints": "SELECT a.id, a.v, b.v FROM k /*+ OPTIONS('scan.snapshot-id' = '1') */ AS a LEFT JOIN k AS b ON a.id = b.id",
     "hint_in_with": "WITH x AS (SELECT * FROM k /*+ OPTIONS('scan.snapshot-id' = '1') */) SELECT COUNT(*), (SELECT COUNT(*) FROM k) FROM x",
     "as_of": "SELECT * FROM k FOR SYSTEM_TIME AS OF TIMESTAMP '2999-01-01 00:00:00'",

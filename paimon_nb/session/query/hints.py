@@ -11,7 +11,7 @@ from paimon_nb.options import table as opt
 from paimon_nb.options.read import LOOKUP_CACHE, SCAN_PARTITIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from paimon_nb.session.core.session import Session
     from paimon_nb.statements import TableRef
@@ -137,42 +137,19 @@ def note_partitions_without_rows(session: Session, table: Table, options: Mappin
 
 
 def greatest_partitions(table: Table, options: Mapping[str, str]) -> list[dict[str, Any]] | None:
-    """The partitions that 'scan.partitions' selects by their values, as column -> value; None: it does not.
-
-    The option is 'max_pt()' or 'max_two_pt()' for the greatest one or two partitions with rows, or 'dt=max_pt(),hh=max_pt()' for the
-    partitions with the greatest values of the first columns. As in Flink, these apply only to the table of a lookup join.
-    `TableStore.for_queries` reads partitions that are named by their values.
+    """The partitions that 'scan.partitions' of a lookup join selects by their order, as column -> value; None: it does not.
 
     Raises:
         BadOptionValue: it names a column that is not a partition column, or the table is not partitioned.
     """
-    text = SCAN_PARTITIONS.read({**table.options.raw, **options})
-    if not text:
+    from paimon_nb.format.row import to_scalar
+    from paimon_nb.table.read import partition_choice
+
+    partitions = partition_choice.greatest_partitions(table.copy(options).store)
+    if partitions is None:
         return None
-    if text.strip().lower() in ("max_pt()", "max_two_pt()"):
-        # As in Flink, the first partition column decides.
-        first = table.partition_keys[0] if table.partition_keys else _no_partition(table, text)
-        present = _partitions_with_rows(table.copy(options))
-        greatest = sorted({v[first] for v in present if v[first] is not None}, reverse=True)
-        selected = greatest[: 2 if "two" in text.lower() else 1]
-        return [values for values in present if values[first] in selected]
-    if "max_pt()" in text:
-        return _greatest_of_levels(table, text, _partitions_with_rows(table.copy(options)))
-    return None
-
-
-def _greatest_of_levels(table: Table, text: str, present: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The partitions whose first columns have the greatest values. Source: DynamicPartitionLevelLoader of Java's lookup."""
-    named = [p.partition("=")[0].strip() for p in text.split(",")]
-    levels = table.partition_keys[: len(named)]
-    if sorted(named) != sorted(levels):
-        raise BadOptionValue(
-            f"max_pt() of {', '.join(named)}: these are not the first partition columns",
-            hint=f"name the first of {', '.join(table.partition_keys)}", option=SCAN_PARTITIONS.key, value=text,
-        )  # fmt: skip
-    known = [tuple(v[k] for k in levels) for v in present]
-    greatest = max((values for values in known if None not in values), default=None)
-    return [v for v, values in zip(present, known, strict=True) if values == greatest]
+    types = {f.name: f.type for f in table.schema.partition_fields}
+    return [{name: to_scalar(types[name], v).as_py() for name, v in values.items()} for values in partitions]
 
 
 def greatest_partition(table: Table) -> str:
@@ -181,40 +158,16 @@ def greatest_partition(table: Table) -> str:
     Raises:
         BadOptionValue: no partition column, or no partition with rows.
     """
-    first = table.partition_keys[0] if table.partition_keys else _no_partition(table, "max_pt")
-    values = [v[first] for v in _partitions_with_rows(table) if v[first] is not None]
+    from paimon_nb.format.row import to_scalar
+    from paimon_nb.table.read.partition_choice import partitions_with_rows
+
+    if not table.partition_keys:
+        raise BadOptionValue(f"{table.name} has no partitions", hint="max_pt is for partitioned tables")
+    first = table.schema.partition_fields[0]
+    values = [to_scalar(first.type, v[0]).as_py() for v in partitions_with_rows(table.store) if v[0] is not None]
     if not values:
         raise BadOptionValue(f"{table.name} has no partition with rows", hint="INSERT INTO it first")
     return str(max(values))
-
-
-def _no_partition(table: Table, text: str) -> str:
-    raise BadOptionValue(
-        f"{table.name} has no partitions", hint="leave 'scan.partitions' out", option=SCAN_PARTITIONS.key, value=text
-    )
-
-
-def _partitions_with_rows(table: Table) -> list[dict[str, Any]]:
-    """The values of the partitions with rows."""
-    from paimon_nb.format.row import to_scalar
-
-    fields = table.schema.partition_fields
-    return [
-        {f.name: to_scalar(f.type, v).as_py() for f, v in zip(fields, values, strict=True)}
-        for values in _partition_values_with_rows(table.store)
-    ]
-
-
-def _partition_values_with_rows(store: TableStore) -> list[tuple[Any, ...]]:
-    """The partitions with rows, in the in-row form."""
-    from paimon_nb.table.read.format_table import data_files, find_partitions
-    from paimon_nb.table.read.live_files import live_entries
-    from paimon_nb.table.read.plan.time_travel import parse_travel, resolve_time_travel
-
-    if store.is_format_table:
-        return [p.values for p in find_partitions(store) if data_files(store, p.path)]
-    entries = live_entries(store, resolve_time_travel(store, parse_travel(store.options)))
-    return [store.partition_values(p) for p in dict.fromkeys(e.partition for e in entries)]
 
 
 def partition_predicate(partitions: list[dict[str, Any]]) -> Predicate:

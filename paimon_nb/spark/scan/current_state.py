@@ -14,6 +14,7 @@ from paimon_nb.spark.errors import encode_errors_of_task
 from paimon_nb.spark.jobs.task_runner import parallelism
 from paimon_nb.spark.runtime.jvm_bridge import has_bridge, plain_session, plan_text, with_replaced_plans
 from paimon_nb.spark.types import spark_schema, task_batches
+from paimon_nb.table.read.partition_choice import for_queries
 from paimon_nb.table.read.plan.planner import plan_scan
 from paimon_nb.table.read.plan.time_travel import parse_incremental, travels
 from paimon_nb.table.read.split.split_reader import iter_split
@@ -61,7 +62,7 @@ def _current_rows(frame: DataFrame, store: TableStore, fields: tuple[DataField, 
     """The rows that the table has when the returned DataFrame is executed."""
     from pyspark.sql import functions as F
 
-    spark, store = plain_session(frame.sparkSession), store.for_queries()
+    spark, store = plain_session(frame.sparkSession), for_queries(store)
     size = sum(split.size for split in plan_scan(store).splits)
     tasks = max(1, min(parallelism(spark), size // _TASK_BYTES))
     now_ms = F.unix_millis(F.current_timestamp())  # in a micro-batch: its time, the same in all tasks

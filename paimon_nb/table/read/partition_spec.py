@@ -147,7 +147,7 @@ def _partition_column(schema: TableSchema, name: str) -> str:
 
 
 def parse_scan_partitions(schema: TableSchema, text: str) -> list[dict[str, Any]]:
-    """The partitions of `scan.partitions`, such as 'dt=1,hh=2;dt=2', in the in-row form.
+    """The partitions of `scan.partitions`, such as 'dt=1,hh=2;dt=2', in the in-row form. A column that is left out is NULL.
 
     Raises: BadOptionValue: a part without '=', an unknown column, or a text that is not a value.
     """
@@ -163,7 +163,7 @@ def parse_scan_partitions(schema: TableSchema, text: str) -> list[dict[str, Any]
                 )  # fmt: skip
             spec[name.strip()] = value.strip()
         try:
-            out.append(in_row_spec(schema, spec))
+            out.append({**dict.fromkeys(schema.partition_keys), **in_row_spec(schema, spec)})
         except (ColumnNotFound, BadOptionValue) as error:
             raise BadOptionValue(
                 f"'scan.partitions': {error.message}", hint=error.hint, option="scan.partitions", value=text

@@ -281,7 +281,7 @@ class TableStore:
         if not any(key in self.options.raw for key in (SCAN_PARTITIONS.key, *SCAN_PARTITIONS.fallback_keys)):
             return found
         text = SCAN_PARTITIONS.read(self.options.raw)
-        if not text or "max_pt()" in text.lower() or "max_two_pt()" in text.lower():  # those are of lookup joins only
+        if not text or "max_pt()" in text.lower() or "max_two_pt()" in text.lower():  # see partition_choice
             return found
         return replace(found, read_partitions=tuple(parse_scan_partitions(self.schema, text)))
 

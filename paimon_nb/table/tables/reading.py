@@ -77,8 +77,9 @@ class ReadableTable(TableHandle):
             1
         """
         from paimon_nb.table.read import plan_scan
+        from paimon_nb.table.read.partition_choice import for_queries
 
-        store = self._store_at(options, snapshot, tag, timestamp).for_queries()
+        store = for_queries(self._store_at(options, snapshot, tag, timestamp))
         plan = plan_scan(store, where=where) if isinstance(where, str) else plan_scan(store, where)
         if plan.snapshot is None:
             self.store.check_identity()  # a dropped table has no snapshot either, and is not empty

@@ -101,7 +101,7 @@ def test_a_value_has_the_same_text_in_every_statement(wb):
     for spec in ("d=2099-01-01,s=a/b=c", "d=47117,s=a/b=c"):
         assert table.to_arrow(options={"scan.partitions": spec})["id"].to_pylist() == [1]
     for null in ("__DEFAULT_PARTITION__", "__HIVE_DEFAULT_PARTITION__"):
-        assert table.to_arrow(options={"scan.partitions": f"d={null}"})["id"].to_pylist() == [2]
+        assert table.to_arrow(options={"scan.partitions": f"d={null},s=x"})["id"].to_pylist() == [2]
         assert in_row_spec(table.schema, {"d": null, "S": null}) == {"d": None, "s": None}
     wb.run("CALL sys.drop_partition('t', 'd=__HIVE_DEFAULT_PARTITION__,s=x')")
     assert sorted(table.to_arrow()["id"].to_pylist()) == [1, 3]

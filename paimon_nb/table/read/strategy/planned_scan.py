@@ -17,6 +17,7 @@ from paimon_nb.format.types.arrow_builders import empty_table
 from paimon_nb.options import table as opt
 from paimon_nb.options.read import READ_ALLOW_FULLSCAN
 from paimon_nb.table.read.migrated_files import stores_partition_columns
+from paimon_nb.table.read.partition_choice import for_queries
 from paimon_nb.table.read.plan.planner import plan_scan
 from paimon_nb.table.read.plan.selectivity import estimate_selectivity, key_share
 from paimon_nb.table.read.plan.shared_plans import plan_once
@@ -94,7 +95,7 @@ def plan_table_scan(
         without_spark: prefer strategies that need no Spark.
         levels: which levels to read; None: as a batch read.
     """
-    store = (table.store.copy(options) if options else table.store).for_queries()
+    store = for_queries(table.store.copy(options) if options else table.store)
     predicate = conjuncts_with_spark_meaning(filter, store.schema.fields, zone)
     options_of_scan = tuple(sorted(store.options.raw.items()))
     plan = plan_once(

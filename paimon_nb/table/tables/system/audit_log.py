@@ -8,6 +8,7 @@ from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.format.data import SEQUENCE_FIELD
 from paimon_nb.options import table as opt
 from paimon_nb.table.read import plan_scan
+from paimon_nb.table.read.partition_choice import for_queries
 from paimon_nb.table.read.row_kinds import ROWKIND, with_kind_first
 from paimon_nb.table.tables.system.columns import SystemTable
 
@@ -41,7 +42,7 @@ def _read_audit_log(store: TableStore) -> pa.Table:
     from paimon_nb.table.read import read_plan
 
     sequence = bool(sequence_fields(store))
-    rows = with_kind_first(read_plan(plan_scan(store.for_queries()), kinds=True, sequence=sequence))
+    rows = with_kind_first(read_plan(plan_scan(for_queries(store)), kinds=True, sequence=sequence))
     return rows.select([f.name for f in _audit_log_fields(store)]) if sequence else rows
 
 

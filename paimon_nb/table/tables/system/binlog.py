@@ -11,6 +11,7 @@ from paimon_nb.format.data import VALUE_KIND
 from paimon_nb.format.types import Array, DataField, arrow_schema, arrow_type
 from paimon_nb.format.types.arrow_builders import empty_table, to_numpy
 from paimon_nb.table.read import plan_scan
+from paimon_nb.table.read.partition_choice import for_queries
 from paimon_nb.table.read.row_kinds import ROWKIND, kind_texts
 from paimon_nb.table.tables.system.audit_log import sequence_fields
 from paimon_nb.table.tables.system.columns import SystemTable
@@ -40,7 +41,7 @@ def _array_field(field: DataField) -> DataField:
 def _read_binlog(store: TableStore) -> pa.Table:
     from paimon_nb.table.read import read_split_kinds
 
-    plan = plan_scan(store.for_queries())
+    plan = plan_scan(for_queries(store))
     fields = plan.schema.fields
     sequence = sequence_fields(store)
     parts = [empty_table((ROWKIND, *sequence, *map(_array_field, fields)))]

@@ -14,6 +14,7 @@ from paimon_nb.base.errors import CommitConflict, TableReplaced
 from paimon_nb.format.manifest import ADD, ManifestEntry
 from paimon_nb.format.snapshot import Published, Snapshot
 from paimon_nb.options import table as opt
+from paimon_nb.table.lsm.levels import key_order
 from paimon_nb.table.read.live_files import entries_of, live_entries, merge_entries, snapshot_manifests
 from paimon_nb.table.write.maintenance.post_commit import run_post_commit
 from paimon_nb.table.write.publish.attempt import CommitMeta, ManifestWriter, base_is_there
@@ -36,13 +37,71 @@ def compact_manifests(store: TableStore) -> int | None:
 
 
 def describe_manifests(store: TableStore) -> str:
-    """How many manifests the latest snapshot has, and what a compaction of them could change."""
+    """What a compaction of the latest snapshot's manifests would find, in the words of Java's dry run.
+
+    Source: Paimon 2.1 `ManifestCompactDryRun`. Its levels are runs of manifests that do not overlap, the largest in level 4; a
+    compaction here sorts all manifests that it joins.
+    """
     latest = store.latest()
+    sorts = store.options.get(opt.MANIFEST_SORT_ENABLED)
     manifests = snapshot_manifests(store, latest) if latest is not None else []
+    if not manifests:
+        found = "0 manifest files" if latest is not None else "no snapshot exists"
+        return f"Dry run: {found}." + (_level_text([0] * 5) if sorts else "")
     target = store.options.get(opt.MANIFEST_TARGET_FILE_SIZE)
-    small, deleted = sum(m.file_size < target for m in manifests), sum(m.num_deleted for m in manifests)
-    size = sum(m.file_size for m in manifests)
-    return f"{len(manifests)} manifests of {size} bytes, {small} of them smaller than {target} bytes, with {deleted} deleted entries"
+    deleted = [m.num_deleted for m in manifests if m.num_deleted > 0]
+    text = (
+        f"Dry run: {len(manifests)} manifest files ({_size_text(sum(m.file_size for m in manifests))}), {sum(deleted)} deleted "
+        f"entries in {len(deleted)} files, {sum(m.file_size < target for m in manifests)} undersized files (< {_size_text(target)})."
+    )
+    if not sorts:
+        return text
+    ranges = _sort_ranges(store, [m for m in manifests if m.file_size >= target])
+    return text + (
+        " Manifest sort level files: unavailable (no sortable field)." if ranges is None else _levels(ranges)
+    )
+
+
+def _sort_ranges(store: TableStore, manifests: Sequence[ManifestFile]) -> list[tuple[Any, Any, int]] | None:
+    """(smallest, greatest, size) of the values that manifests are sorted by; None: there is no such column."""
+    if store.evolves_data and all(m.min_row_id is not None for m in manifests):
+        return [(m.min_row_id, m.max_row_id, m.file_size) for m in manifests]
+    keys = store.schema.partition_keys
+    if not keys:
+        return None
+    name = store.options.get(opt.MANIFEST_SORT_PARTITION_FIELD)
+    at = keys.index(name) if name in keys else 0
+
+    def value(row: bytes) -> Any:
+        return key_order(store.partition_values(row)[at])
+
+    return [(value(m.partition_stats.min_values), value(m.partition_stats.max_values), m.file_size) for m in manifests]
+
+
+def _levels(ranges: Sequence[tuple[Any, Any, int]]) -> str:
+    runs: list[list[tuple[Any, Any, int]]] = []
+    for found in sorted(ranges, key=lambda r: r[:2]):
+        run = min(runs, key=lambda r: r[-1][1], default=None)
+        if run is not None and found[0] >= run[-1][1]:
+            run.append(found)
+        else:
+            runs.append([found])
+    runs.sort(key=lambda r: sum(size for *_, size in r))
+    top = [len(run) for run in runs[-4:]]
+    return _level_text([sum(map(len, runs[:-4])), *[0] * (4 - len(top)), *top])
+
+
+def _level_text(counts: Sequence[int]) -> str:
+    return " Manifest sort level files: " + ", ".join(f"L{level}={n}" for level, n in enumerate(counts)) + "."
+
+
+def _size_text(size: int) -> str:
+    """A size in its largest unit without a rest, as Java's MemorySize writes it."""
+    units = ("bytes", "kb", "mb", "gb", "tb")
+    unit = 0
+    while size and size % 1024 == 0 and unit < len(units) - 1:
+        size, unit = size // 1024, unit + 1
+    return f"{size} {units[unit]}"
 
 
 def _has_several_small_manifests(store: TableStore, latest: Snapshot | None) -> bool:
