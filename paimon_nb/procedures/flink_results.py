@@ -64,8 +64,8 @@ def _compact_manifest(rows: pa.Table, arguments: Mapping[str, Any]) -> list[str]
 
 def _create_global_index(rows: pa.Table, arguments: Mapping[str, Any]) -> list[str]:
     kind = arguments["index_type"].strip().lower()
-    shown = {"btree": "BTree", "bitmap": "Bitmap", "multivalue": "Multivalue"}.get(kind, kind)
-    return [f"{shown} global index created successfully for table: {_table_name(arguments)}"]
+    label = {"btree": "BTree", "bitmap": "Bitmap", "multivalue": "Multivalue"}.get(kind, kind)
+    return [f"{label} global index created successfully for table: {_table_name(arguments)}"]
 
 
 def _drop_global_index(rows: pa.Table, arguments: Mapping[str, Any]) -> list[str]:

@@ -63,7 +63,7 @@ def describe_manifests(store: TableStore) -> str:
 
 
 def _sort_ranges(store: TableStore, manifests: Sequence[ManifestFile]) -> list[tuple[Any, Any, int]] | None:
-    """(smallest, greatest, size) of the values that manifests are sorted by; None: there is no such column."""
+    """(smallest, greatest, size) of the values that manifests are sorted by; None: no column to sort by."""
     if store.evolves_data and all(m.min_row_id is not None for m in manifests):
         return [(m.min_row_id, m.max_row_id, m.file_size) for m in manifests]
     keys = store.schema.partition_keys
