@@ -135,6 +135,7 @@ _METRICS = (
     ("restarts", "paimon_job_restarts_total", "counter", "restarts after errors"),
     ("changed values", "paimon_job_changed_values_total", "counter", "values that did not fit and were changed"),
     ("dead letters", "paimon_job_dead_letters_total", "counter", "records in tables of dead letters"),
+    ("state bytes", "paimon_job_state_bytes", "gauge", "size of the checkpoint"),
     ("skipped", "paimon_job_skipped_records_total", "counter", "records that skip_record names"),
 )
 

@@ -107,7 +107,7 @@ def test_the_state_is_served_to_this_machine_alone(wb):
 
 
 def test_metrics_without_jobs():
-    assert metrics_text([]).count("# TYPE") == 11
+    assert metrics_text([]).count("# TYPE") == 12
 
 
 def test_a_file_that_is_not_there(tmp_path, capsys):

@@ -41,6 +41,7 @@ def test_a_job_with_a_consumer_and_no_checkpoint_resumes_where_it_was_stopped(sw
     assert rows(swb, "t") == [(1,), (2,), (3,), (4,)]
     assert (listed["position"], listed["snapshots behind"], listed["records behind"]) == ("default.s: snapshot 2", 0, 0)
     assert listed["last commit"] is not None
+    assert listed["state bytes"] > 0
 
 
 @pytest.mark.parametrize("query", ["SELECT k FROM s", "SELECT DISTINCT k FROM s"], ids=["stateless", "recomputed"])

@@ -63,7 +63,7 @@ def _facts(row: dict[str, Any]) -> list[str]:
     facts = [str(row["position"])] if row["position"] else []
     numbers = (
         ("records behind", "{:,} records behind"), ("seconds behind", "{:,.0f} s behind"), ("late rows", "{:,} late rows"), ("restarts", "{:,} restarts"),
-        ("changed values", "{:,} changed values"), ("dead letters", "{:,} dead letters"), ("skipped", "{:,} skipped records"),
+        ("changed values", "{:,} changed values"), ("dead letters", "{:,} dead letters"), ("skipped", "{:,} skipped records"), ("state bytes", "{:,} bytes of state"),
     )  # fmt: skip
     facts += [text.format(row[name]) for name, text in numbers if row[name]]
     if row["last commit"] is not None:

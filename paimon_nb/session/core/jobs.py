@@ -73,6 +73,7 @@ class StreamJob:
         before_stop: Callable[[Running], None] = lambda _: None,
         after_stop: Callable[[Running], None] = lambda _: None,
         last_commit_ms: Callable[[], int | None] = lambda: None,
+        state_bytes: Callable[[], int | None] = lambda: None,
     ) -> None:
         """A job around a running query.
 
@@ -84,13 +85,14 @@ class StreamJob:
             before_stop: called before the query is stopped, for example to end its waiting.
             after_stop: called after the query was stopped, to release its resources.
             last_commit_ms: the time of its last commit, epoch milliseconds; None: there is none, or it is not known.
+            state_bytes: the size of its checkpoint; None: it has none.
         """
         self.savepoint = savepoint
         self._late_rows, self._before_stop, self._after_stop = late_rows, before_stop, after_stop
         self.id = uuid.uuid4().hex
         self.name, self.running, self._rows, self._progress = name, running, rows, progress
         self.started_ms = clock.now_ms()
-        self.last_commit_ms = last_commit_ms
+        self.last_commit_ms, self.state_bytes = last_commit_ms, state_bytes
         self.statement = ""
         """The statement that started it, without secrets."""
         self.restarts = 0

@@ -75,6 +75,19 @@ def remove_unfinished_start(checkpoint: str) -> None:
             fs.delete(file.path)
 
 
+def checkpoint_bytes(checkpoint: str) -> int:
+    """The size of all files of a checkpoint: offsets, the state of groups and joins, rows that wait, the last result."""
+    fs = open_fs(checkpoint, {})
+    total, folders = 0, [without_scheme(checkpoint)]
+    while folders:
+        for found in fs.list(folders.pop()):
+            if found.is_dir:
+                folders.append(found.path)
+            else:
+                total += found.size
+    return total
+
+
 def is_resumed(checkpoint: str) -> bool:
     """Whether a query of this checkpoint finished a micro-batch before."""
     fs = open_fs(checkpoint, {})

@@ -39,7 +39,7 @@ def show_jobs(jobs: Jobs, others: Sequence[OtherJob] = ()) -> Result:
 
     listed = [*(job_row(job) for job in list(jobs.all.values())), *map(other_job_row, others)]
     numbers = (
-        "rows", "late rows", "snapshots behind", "records behind", "restarts", "changed values", "dead letters", "skipped",
+        "rows", "late rows", "snapshots behind", "records behind", "restarts", "changed values", "dead letters", "skipped", "state bytes",
     )  # fmt: skip
     types = {
         **dict.fromkeys(numbers, pa.int64()),
@@ -52,7 +52,7 @@ def show_jobs(jobs: Jobs, others: Sequence[OtherJob] = ()) -> Result:
 
 _COLUMNS = (
     "job id", "job name", "status", "start time", "rows", "late rows", "position", "snapshots behind", "records behind", "seconds behind",
-    "last commit", "restarts", "changed values", "dead letters", "skipped", "message",
+    "last commit", "restarts", "changed values", "dead letters", "skipped", "state bytes", "message",
 )  # fmt: skip
 
 
@@ -80,6 +80,7 @@ def job_row(job: StreamJob, progress: Sequence[Progress] | None = None) -> dict[
         "changed values": counts.changed,
         "dead letters": counts.dead_lettered,
         "skipped": counts.skipped,
+        "state bytes": job.state_bytes(),
         "message": message_of(job),
     }
 

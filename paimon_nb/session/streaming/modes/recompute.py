@@ -79,6 +79,7 @@ class RecomputeRun(StreamRun):
         checkpoint = configured_checkpoint(self.statement.session, self.statement.folder)
         if not isinstance(self.output, TableOutput) or checkpoint is None:
             return
+        self.checkpoint = checkpoint
         claim_checkpoint(checkpoint, self.output.table)
         fs, marker = open_fs(checkpoint, {}), f"{without_scheme(checkpoint)}/{_FIRST_RESULT}"
         if self.output.merges and fs.exists(marker):

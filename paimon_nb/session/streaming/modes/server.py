@@ -41,7 +41,7 @@ class ServerRun(StreamRun):
     def begin(self) -> Running:
         """Raises UnsupportedOperation: see `check_runs_in_server`."""
         output = check_runs_in_server(self.plan, self.statement.query, self.output)
-        checkpoint = checkpoint_directory(self.statement.session, self.statement.folder)
+        checkpoint = self.checkpoint = checkpoint_directory(self.statement.session, self.statement.folder)
         claim_checkpoint(checkpoint, output.table)
         output.begin(checkpoint)
         rows, ordered = self._rows(output, checkpoint)

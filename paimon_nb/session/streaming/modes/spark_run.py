@@ -33,8 +33,7 @@ class SparkRun(StreamRun):
 
     output_mode = "append"
     """Spark's output mode."""
-    checkpoint: str
-    """The folder of the checkpoint."""
+    checkpoint: str = ""
     resumed: bool
     """Whether an earlier query of the checkpoint finished a micro-batch."""
 

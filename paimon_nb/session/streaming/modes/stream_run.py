@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.session.core.jobs import StreamJob
-from paimon_nb.session.streaming.checkpoints import check_checkpoint_is_free, record_active
+from paimon_nb.session.streaming.checkpoints import check_checkpoint_is_free, checkpoint_bytes, record_active
 from paimon_nb.session.streaming.lookup.join import release, stop_waiting
 from paimon_nb.session.streaming.progress import progress
 from paimon_nb.session.streaming.sinks import TableOutput
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 class StreamRun(ABC):
     """A streaming statement in one mode. A subclass is one mode: `of` says whether it is the statement's, `begin` starts it."""
+
+    checkpoint: str | None = None
+    """The folder of the checkpoint; None: there is none, or the run has not begun."""
 
     def __init__(self, statement: StreamStatement) -> None:
         self.statement = statement
@@ -81,6 +84,7 @@ def stream_job(name: str, running: Running, run: Callable[[], StreamRun]) -> Str
         late_rows=late_rows,
         before_stop=stop_waiting,
         after_stop=release,
+        state_bytes=lambda: None if (folder := run().checkpoint) is None else checkpoint_bytes(folder),
         last_commit_ms=lambda: None if (output := table_output()) is None else output.last_commit_ms(),
     )
 
