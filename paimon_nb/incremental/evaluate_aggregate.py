@@ -18,6 +18,7 @@ from paimon_nb.incremental.row_states import RowState
 from paimon_nb.incremental.row_text import equal_rows, row_text
 from paimon_nb.incremental.shapes import ROWS_OF_GROUP, accumulators, count_of, sum_of
 from paimon_nb.incremental.state import KEY, StateLost, empty_keys
+from paimon_nb.incremental.watermarks import closing_of
 from paimon_nb.session.query.local.decimals import from_unscaled, half_up, unscaled_decimal_sql
 from paimon_nb.session.query.local.values import Value, is_integer, quote_name
 
@@ -47,7 +48,16 @@ class _Groups:
         self.is_global = not op.keys
 
     def change(self) -> Relation:
-        change = self.evaluation.change(self.op.child)
+        closing = closing_of(self.op)
+        change, watermarks = self.evaluation.change(self.op.child), self.evaluation.watermarks
+        if closing is None:
+            return self._change(change)
+        found = self._change(watermarks.on_time(self.engine, closing, change))
+        watermarks.advance(self.engine, closing, self.evaluation.change(closing.source))
+        watermarks.expire(closing, self.evaluation.states_of(self.op))
+        return found
+
+    def _change(self, change: Relation) -> Relation:
         begins = self.is_global and self.evaluation.is_first
         if self.op.rows_needed and not self.op.by_arrival:
             change = self.engine.consolidated(change, self.op.child.columns)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from paimon_nb.incremental.engine import Engine, Relation
     from paimon_nb.incremental.operators import Operator, Source
     from paimon_nb.incremental.state import State
+    from paimon_nb.incremental.watermarks import Watermarks
 
 
 class Evaluation:
@@ -26,6 +27,7 @@ class Evaluation:
         states: the state tables by suffix.
         change_of: the signed change of an input, as Arrow rows.
         start_of: the snapshot of an input at the last refresh; None: it was empty, or there was no refresh.
+        watermarks: of the inputs.
         is_first: whether the state is empty because nothing was computed before.
     """
 
@@ -35,11 +37,12 @@ class Evaluation:
         states: Mapping[str, State],
         change_of: Callable[[Source], pa.Table],
         start_of: Callable[[Source], Snapshot | None],
+        watermarks: Watermarks,
         *,
         is_first: bool,
     ) -> None:
         self.engine, self.states, self.change_of, self.is_first = engine, states, change_of, is_first
-        self.start_of = start_of
+        self.start_of, self.watermarks = start_of, watermarks
         self._known: dict[int, Relation] = {}
         self._suffixes: dict[int, Sequence[str]] = {}
 
@@ -53,6 +56,10 @@ class Evaluation:
     def change(self, op: Operator) -> Relation:
         """The change of an operator's rows, which may have equal rows with opposite weights."""
         return self._known[id(op)]
+
+    def states_of(self, op: Operator) -> list[State]:
+        """The state tables of an operator."""
+        return [self.states[s] for s in self._suffixes[id(op)]]
 
     def state(self, op: Operator, ending: str = "") -> State:
         """The state table of an operator. `ending`: of its name, if it has several."""

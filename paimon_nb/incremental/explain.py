@@ -23,6 +23,7 @@ from paimon_nb.incremental.operators import (
     postorder,
 )
 from paimon_nb.incremental.shapes import shapes_of
+from paimon_nb.incremental.watermarks import closing_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -114,6 +115,9 @@ def _name_and_cost(op: Operator) -> tuple[str, str]:
             name = "distinct" if op.is_distinct else f"group by {keys or 'nothing'}: {calls}"
             slow = sorted({c.function.lower() for c in op.calls if not c.is_linear})
             cost = "its group's row"
+            closing = closing_of(op)
+            if closing is not None:
+                cost += f" until the watermark of {closing.source.table.name} closes its window"
             if slow and set(slow) <= {"min", "max"}:
                 return name, f"{cost}, and the values of its group if it removes the {' or '.join(slow)}"
             return name, f"{cost}, and the values of its group for {', '.join(slow)}" if slow else cost
@@ -142,7 +146,9 @@ def _definition(op: Operator) -> str:
         case Join():
             return f"{op.kind} join {op.equalities} {op.condition}"
         case Aggregate():
-            return f"group {[c.id for c in op.keys]} {[(c.sql, c.result.id) for c in op.calls]}"
+            closing = closing_of(op)
+            late = "" if closing is None else f" late {closing.time.id} {closing.delay_us}"
+            return f"group {[c.id for c in op.keys]} {[(c.sql, c.result.id) for c in op.calls]}{late}"
         case Partitioned():
             return f"partition {op.partition} {[(sql, c.id) for sql, c in op.items]} {op.ending}"
         case Sessions():

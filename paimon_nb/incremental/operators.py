@@ -111,6 +111,18 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True)
+class FixedWindow:
+    """What the values of a list are, if they are windows of time."""
+
+    time: str
+    """SQL of the time of a row."""
+    end: str
+    """SQL of the end of its window, over the rows with windows."""
+    slide_us: int
+    offset_us: int
+
+
+@dataclass(frozen=True, slots=True)
 class Unnest:
     """Each row once for each value of a list: windows that overlap, sets of grouping keys. Without state."""
 
@@ -120,6 +132,7 @@ class Unnest:
     column: Column
     """The value."""
     what: str
+    window: FixedWindow | None = None
 
     @property
     def columns(self) -> tuple[Column, ...]:

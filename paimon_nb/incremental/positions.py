@@ -54,15 +54,21 @@ class Positions:
     inputs: tuple[InputPosition, ...]
     states: tuple[dict[str, Any], ...] | None
     """Each state table with its snapshot; None: the result was computed without state."""
+    watermarks: tuple[int | None, ...] = ()
+    """Of each input, in microseconds since 1970; empty: no input has one that is used."""
+    late: int = 0
+    """Rows that were dropped since the table was built, because they came after the watermark."""
 
     def as_text(self) -> str:
-        content = {
+        content: dict[str, Any] = {
             "version": _VERSION,
             "query": self.query,
             "text": self.text,
             "inputs": [i.as_json() for i in self.inputs],
             "states": None if self.states is None else list(self.states),
         }
+        if any(w is not None for w in self.watermarks):
+            content |= {"watermarks": list(self.watermarks), "late": self.late}
         return json.dumps(content, separators=(",", ":"))
 
     @classmethod
@@ -76,7 +82,9 @@ class Positions:
                 InputPosition(i["table"], i["identity"], i["snapshot"], i["manifest"]) for i in content["inputs"]
             )
             states = content["states"]
-            return cls(content["query"], content["text"], inputs, None if states is None else tuple(states))
+            known = None if states is None else tuple(states)
+            watermarks = tuple(content.get("watermarks", ()))
+            return cls(content["query"], content["text"], inputs, known, watermarks, content.get("late", 0))
         except (ValueError, KeyError, TypeError):
             return None
 

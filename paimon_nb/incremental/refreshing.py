@@ -32,6 +32,7 @@ from paimon_nb.incremental.positions import PROPERTY, InputPosition, LastRefresh
 from paimon_nb.incremental.shapes import all_shapes
 from paimon_nb.incremental.state import USER_PREFIX, StateLost, StateTables
 from paimon_nb.incremental.target import Change, change_of_result, check_target, difference, write_change
+from paimon_nb.incremental.watermarks import Watermarks
 from paimon_nb.session.query.local.not_local import NotLocal
 from paimon_nb.table.tables.table import Table
 
@@ -68,6 +69,8 @@ class RefreshResult:
     """What the result contains."""
     lookups: int = 0
     """Reads of state tables."""
+    late: int = 0
+    """Rows that were dropped, because they came after the watermark of their input had closed their window."""
 
 
 def refresh(
@@ -105,6 +108,8 @@ class _Refresh:
         self.user = f"{USER_PREFIX}{uuid.uuid4()}"
         self.latest: Snapshot | None = None
         self.now: list[Snapshot | None] = []
+        self.late_before = 0
+        """Rows that earlier refreshes dropped."""
 
     @property
     def inputs(self) -> tuple[InputPosition, ...]:
@@ -181,11 +186,17 @@ class _Refresh:
                 {s.shape.suffix: s for s in states.states},
                 change_of,
                 lambda s: starts[s.number],
+                self._watermarks(last.positions),
                 is_first=False,
             )
             result = result_change(evaluation, self.plan.root)
             change = change_of_result(engine, self.table, self._rows(engine, result.name))
-        return self._commit(INCREMENTAL, "", change, states)
+        return self._commit(INCREMENTAL, "", change, states, evaluation.watermarks)
+
+    def _watermarks(self, positions: Positions | None) -> Watermarks:
+        known = () if positions is None else positions.watermarks
+        self.late_before = 0 if positions is None else positions.late
+        return Watermarks(known if len(known) == len(self.plan.sources) else [None] * len(self.plan.sources))
 
     def _starts(self, positions: Positions) -> list[Snapshot | None]:
         """The snapshots of the inputs from which the changes are read. Raises StateLost: one is gone."""
@@ -221,6 +232,7 @@ class _Refresh:
                 {s.shape.suffix: s for s in states.states},
                 lambda source: change_between(source.table, None, self.now[source.number], list(source.used)),
                 lambda _: None,
+                self._watermarks(None),
                 is_first=True,
             )
             try:
@@ -229,7 +241,7 @@ class _Refresh:
                 raise NotLocal(str(error)) from error
             rows_of_result = self._rows(engine, f"{result.name}, unnest(range({WEIGHT}))")
             change = difference(engine, self.table, rows_of_result.drop_columns([WEIGHT]))
-        return self._commit(BUILT, reason, change, states)
+        return self._commit(BUILT, reason, change, states, evaluation.watermarks)
 
     def _recompute(self, reason: str) -> RefreshResult:
         """Run the query as it is displayed. The state is dropped: it would not follow."""
@@ -254,26 +266,41 @@ class _Refresh:
 
     # -- the commit
 
-    def _commit(self, action: str, reason: str, change: Change, states: StateTables | None) -> RefreshResult:
+    def _commit(
+        self,
+        action: str,
+        reason: str,
+        change: Change,
+        states: StateTables | None,
+        watermarks: Watermarks | None = None,
+    ) -> RefreshResult:
         if action == RECOMPUTED and not self.plan.sources and change.is_empty and self.latest is not None:
             return RefreshResult(UNCHANGED, reason, None, 0, 0, self.inputs)
         try:
-            made = self._write(change, states)
+            made = self._write(change, states, watermarks)
         except PaimonError:  # another refresh may have replaced rows or state that this one was about to change
             self._check_now()
             raise
         lookups = 0 if states is None else sum(s.lookups for s in states.states)
         return RefreshResult(
-            action, reason, made[0], change.added.num_rows, change.removed.num_rows, self.inputs, lookups
+            action,
+            reason,
+            made[0],
+            change.added.num_rows,
+            change.removed.num_rows,
+            self.inputs,
+            lookups,
+            0 if watermarks is None else watermarks.late,
         )
 
-    def _write(self, change: Change, states: StateTables | None) -> list[int]:
+    def _write(self, change: Change, states: StateTables | None, watermarks: Watermarks | None) -> list[int]:
         try:
             named = None if states is None else tuple(states.commit(self.user))
         except (CommitOverwritten, MissingFile, SnapshotNotFound, TableNotFound, TableReplaced) as error:
             raise self._conflict(f"the state of {self.table.name}") from error
         query = self.plan.identity if states is not None else self.plan.text_identity
-        text = Positions(query, self.plan.text_identity, self.inputs, named).as_text()
+        after, late = ((), 0) if watermarks is None else (tuple(watermarks.after), self.late_before + watermarks.late)
+        text = Positions(query, self.plan.text_identity, self.inputs, named, after, late).as_text()
         return write_change(
             self.table,
             change,

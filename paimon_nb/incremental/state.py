@@ -126,6 +126,17 @@ class State:
             return self._read([conjunction_of([Compare(n, "=", v) for n, v in k.items()]) for k in keys.to_pylist()])
         return self._read([row_in(keys.column_names, keys)])
 
+    def expire(self, name: str, until_us: int) -> None:
+        """Remove the rows whose time is not after another. `name`: a column of TIMESTAMP; `until_us`: microseconds since 1970."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        until = pa.scalar(until_us, pa.timestamp("us"))
+        old = [] if self.at is None else [self._read([Compare(name, "<=", until.as_py())])]
+        closed = [pc.less_equal(rows.column(name).cast(until.type), until) for rows in self.upserts]
+        self.deletes += [*old, *(rows.filter(those) for rows, those in zip(self.upserts, closed, strict=True))]
+        self.upserts = [rows.filter(pc.invert(those)) for rows, those in zip(self.upserts, closed, strict=True)]
+
     @property
     def _is_small(self) -> bool:
         """Whether reading all of it costs less than several lookups."""

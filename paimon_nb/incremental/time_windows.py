@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.incremental.operators import Filter, Sessions, Unnest
+from paimon_nb.incremental.operators import Filter, FixedWindow, Sessions, Unnest
 from paimon_nb.session.query.local.clauses import as_read
 from paimon_nb.session.query.local.expressions import Expressions
 from paimon_nb.session.query.local.not_local import NotLocal
@@ -226,11 +226,13 @@ def _windowed(
     first = _floor(us, window.slide, window.offset)
     if window.kind == "HOP":
         listed = f"range({first}, {us} - {window.size}, -{window.slide})"
-        made = Unnest(rows, listed, column, _name_of(window))
-        return made, _parts(*(f"make_timestamp({column.id} + {shift})" for shift in (0, window.size)))
+        begins, ends = (f"make_timestamp({column.id} + {shift})" for shift in (0, window.size))
+        fixed = FixedWindow(time.sql, ends, window.slide, window.offset)
+        return Unnest(rows, listed, column, _name_of(window), fixed), _parts(begins, ends)
     whole = _floor(us, window.size, window.offset)
     listed = f"range({first} + {window.slide}, {whole} + {window.size + 1}, {window.slide})"
-    made = Unnest(rows, listed, column, _name_of(window))
+    fixed = FixedWindow(time.sql, f"make_timestamp({column.id})", window.slide, window.offset)
+    made = Unnest(rows, listed, column, _name_of(window), fixed)
     start_us = _floor(f"({column.id} - 1)", window.size, window.offset)
     return made, _parts(f"make_timestamp({start_us})", f"make_timestamp({column.id})")
 
