@@ -212,14 +212,14 @@ def test_a_commit_while_a_fast_forward_runs(table, place, monkeypatch, at, look)
     def pause(path: str) -> None:
         if threading.current_thread() is other and path.endswith(at) and not reached.is_set():
             reached.set()
-            go_on.wait(20)
+            go_on.wait(60)
 
     for name in ("sync_and_put_if_absent", "overwrite"):
         monkeypatch.setattr(RootedFileIO, name, pausing(pause, getattr(RootedFileIO, name)))
 
     def begin() -> None:
         other.start()
-        assert reached.wait(20)
+        assert reached.wait(60)
 
     if look == "before":
         before_next_publish(monkeypatch, begin)

@@ -148,7 +148,7 @@ def test_a_commit_waits_for_the_lock(options):
         thread.start()
         assert not committed.wait(0.5)
         assert table.snapshots().num_rows == 0
-    assert committed.wait(30)
+    assert committed.wait(90)
     thread.join()
     assert (table.snapshots().num_rows, rows_of(options, "paimon_distributed_locks")) == (1, [])
 

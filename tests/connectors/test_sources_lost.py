@@ -106,7 +106,7 @@ def test_a_topic_that_is_created_again_under_a_sync(wb, broker):
     until(job, lambda: job.rows == 3)
     admin = broker.admin()  # held until it has answered
     (gone,) = admin.delete_topics([topic]).values()
-    gone.result(20)
+    gone.result(90)
     broker.topic(topic, exact=True)
     broker.send(topic, [row])
     with pytest.raises(paimon_nb.PaimonError) as stopped:

@@ -86,7 +86,7 @@ class KafkaServer(Restartable):
         name = name if exact else f"{name or 't'}-{uuid.uuid4().hex[:6]}"
         admin = self.admin()  # held until it has answered
         for future in admin.create_topics([NewTopic(name, partitions, 1)]).values():
-            future.result(20)
+            future.result(90)
         return name
 
     def send(self, topic: str, values: Iterable[Any], **more: Any) -> None:

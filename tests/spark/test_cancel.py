@@ -58,7 +58,7 @@ def test_other_jobs_go_on(spark):
     threading.Timer(0.3, _thread.interrupt_main).start()
     with pytest.raises(Cancelled):
         run_cancellable(spark, lambda: time.sleep(1) or slowly(spark.range(100, numPartitions=100)).collect())
-    other.join(20)
+    other.join(120)
     assert done == [4]
 
 
