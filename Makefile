@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 SETUP  := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo lab docs test unit bare matrix newest libraries check labextension labextension-check nightly walk pictures bench binder brokers system-deps format clean
+.PHONY: help demo lab docs test unit notebooks bare matrix newest libraries check labextension labextension-check nightly walk pictures bench binder brokers system-deps format clean
 
 help: ## Show this help
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  \033[1mmake %-12s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -50,7 +50,10 @@ CORES      = $(shell $(PYTHON) -c 'import os; print(min(8, os.cpu_count() or 2))
 PYTEST     = $(BIN)/python -m pytest -q
 BY_FILE    = --dist loadfile --no-loadscope-reorder
 PARALLEL   = -n $(WORKERS) $(BY_FILE)
-NOTEBOOKS  = -p nbval.plugin --nbval notebooks --nbval-sanitize-with tests/notebook/sanitize.cfg --nbval-current-env -p no:cacheprovider
+NBVAL      = -p nbval.plugin --nbval --nbval-sanitize-with tests/notebook/sanitize.cfg --nbval-current-env -p no:cacheprovider
+NOTEBOOKS  = $(NBVAL) notebooks
+# Each notebook has a kernel, and most a Spark of its own: the first and that of streams, and in `make notebooks` the others.
+SOME_NOTEBOOKS = $(NBVAL) notebooks/01-quickstart.ipynb notebooks/09-streams.ipynb
 LINT       = $(BIN)/ruff format --check paimon_nb tests benchmarks examples && $(BIN)/ruff check paimon_nb tests benchmarks examples
 # Make a folder for temporary files; print the table of skipped tests after the last stage, also when one fails.
 define STAGES
@@ -67,8 +70,12 @@ test: $(SETUP) ## All that a change must pass; tests whose program is missing ar
 	cat "$$report"; exit $$failed; } & units=$$!; \
 	until test -s "$$rest" || ! kill -0 $$units 2>/dev/null; do sleep 0.1; done; wait $$warm_up || true; \
 	nice $(BIN)/mypy & types=$$!; failed=0; \
-	test -s "$$rest" && $(PYTEST) -m "not unit and not nightly" @"$$rest" $(NOTEBOOKS) $(PARALLEL) || failed=1; \
+	test -s "$$rest" && $(PYTEST) -m "not unit and not nightly" @"$$rest" $(SOME_NOTEBOOKS) $(PARALLEL) || failed=1; \
 	wait $$units || failed=1; wait $$types || failed=1; exit $$failed
+
+notebooks: export JAVA_TOOL_OPTIONS ?= $(SHORT_JVM)
+notebooks: $(SETUP) ## Run the tutorials and compare what they print with their stored outputs
+	@$(STAGES) $(PYTEST) $(NOTEBOOKS) $(PARALLEL)
 
 unit: $(SETUP) ## Run the tests that need only Python; PKG=table/read: those of one package
 	@$(STAGES) PAIMON_NB_WITHOUT=all $(PYTEST) -m "unit and not nightly" $(if $(PKG),tests/$(PKG)) -n $(CORES) $(BY_FILE)
