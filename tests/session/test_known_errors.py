@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pyarrow as pa
 import pytest
 
 import paimon_nb
-from paimon_nb.base.errors import PaimonError, SqlAnalysisError, TableNotFound
+from paimon_nb.base.errors import CorruptFile, PaimonError, SqlAnalysisError, TableNotFound
 
 pytestmark = pytest.mark.unit
 
@@ -66,3 +68,14 @@ def test_what_spark_may_know_is_left_to_spark(wb, text, monkeypatch):
     monkeypatch.setattr(type(wb.session), "spark", property(start_spark))
     with pytest.raises(RuntimeError, match="Spark starts"):
         wb.sql(text)
+
+
+@pytest.mark.parametrize("query", ["SELECT * FROM orders", "SELECT state, count(*) AS n FROM orders GROUP BY state"])
+def test_a_broken_file_is_named_without_spark(wb, query):
+    """Spark reads the same bytes, and would start to say the same."""
+    (file,) = wb.table("orders").files().column("file_path").to_pylist()
+    path = Path(wb.table("orders").path) / file
+    path.write_bytes(b"PAR1" + b"\0" * 40 + b"PAR1")
+    with pytest.raises(CorruptFile, match=path.name):
+        wb.run(query)
+    assert not wb.session.spark_started

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from paimon_nb.base.errors import MissingFile, PaimonError
+from paimon_nb.base.errors import CorruptFile, MissingFile, NewerFormat, PaimonError
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.session.core.result import Result, result_of_frame, result_of_rows
 from paimon_nb.session.query.engine_choice import ENGINE, SPARK, check_spark_is_allowed
@@ -167,7 +167,7 @@ def answer(question: Question) -> Result:
             return engine.plan(question).run()
         except NotLocal as refused:
             reason = str(refused)
-        except MissingFile:
+        except (MissingFile, CorruptFile, NewerFormat):
             raise  # the same for any engine, and without a position
         except PaimonError as error:
             if engine.name == "spark":
