@@ -19,7 +19,7 @@ Every error describes the problem in one sentence, carries the facts as attribut
      +- CommitError           publishing
      |   +- CommitConflict  CommitOverwritten  CommitGaveUp  TableReplaced
      +- StoreError            the file system
-     |   +- OutsideWarehouse  NotWritable  SourceUnavailable  SourceLost
+     |   +- OutsideWarehouse  NotWritable  TableIsMoving  SourceUnavailable  SourceLost
      +- AccessDenied          a user without the privilege, or with a wrong password
      +- SqlError              the user's own text
      |   +- SqlSyntaxError  SqlAnalysisError
@@ -305,6 +305,10 @@ class OutsideWarehouse(StoreError):
 
 class NotWritable(StoreError):
     """The location cannot be written."""
+
+
+class TableIsMoving(StoreError):
+    """Another process renames or drops the table on an object store, where this takes a while. Facts: `path`, `target`."""
 
 
 class SourceUnavailable(StoreError):

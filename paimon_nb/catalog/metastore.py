@@ -177,11 +177,24 @@ class DirectoryMetastore(Metastore):
         return [
             s.name
             for s in self._fs.list(self.database_path(database))
-            if s.is_dir and not s.name.startswith(".") and schema_directory(self._fs, s.path).ids()
+            if s.is_dir and not s.name.startswith(".") and self._is_table(s.path)
         ]
 
     def has_table(self, name: Identifier) -> bool:
-        return bool(schema_directory(self._fs, self.table_path(name)).ids())
+        return self._is_table(self.table_path(name))
+
+    def _is_table(self, path: str) -> bool:
+        """Whether a directory is that of a table, also while it is moved from there to another place."""
+        if not self._fs.is_object_store:
+            return bool(schema_directory(self._fs, path).ids())
+        if 0 in schema_directory(self._fs, path).ids():
+            return True
+        move = self._fs.settle_move(path)
+        if move is None:
+            return False
+        if move.outcome in ("under way", "decided"):
+            return move.source == path and move.outcome == "under way"
+        return 0 in schema_directory(self._fs, path).ids()
 
     @override
     def add_table(self, name: Identifier, schema: TableSchema) -> bool:
@@ -192,5 +205,5 @@ class DirectoryMetastore(Metastore):
 
     @override
     def rename_table(self, source: Identifier, target: Identifier) -> bool:
-        # The following move is atomic; it fails if the target was created concurrently.
+        # The following move fails if the target was created concurrently.
         return not self._fs.exists(self.table_path(target))

@@ -56,7 +56,8 @@ def files_below(fs: FileIO, path: str) -> list[str]:
 def undo_creation(fs: FileIO, path: str, schemas: SchemaDirectory, schema: TableSchema) -> None:
     """Delete the schema file that was just written, and the directories if they are empty: another table may have moved there."""
     marker = schemas.path(schema.id)
-    fs.pinned(DirectoryPin(path, posixpath.relpath(marker, path), schema.to_json())).delete(marker)
+    content = schema.to_json()
+    fs.pinned(DirectoryPin(path, posixpath.relpath(marker, path), content)).delete_if_unchanged(marker, content)
     folder = posixpath.dirname(marker)
     while folder != path and fs.delete_empty_dir(folder):
         folder = posixpath.dirname(folder)

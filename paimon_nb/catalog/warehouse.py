@@ -39,12 +39,12 @@ from paimon_nb.format.schema import (
     new_schema_directory,
     schema_directory,
 )
-from paimon_nb.fs import FileIO, Lock, LockedFileIO, RootedFileIO, move_surely, without_scheme
+from paimon_nb.fs import FileIO, FoundMove, Lock, LockedFileIO, RootedFileIO, move_surely, without_scheme
 from paimon_nb.options import TableOptions
 from paimon_nb.options.table import DATA_FILE_EXTERNAL_PATHS
 from paimon_nb.table.read.external_paths import external_path_roots
 from paimon_nb.table.read.own_files import check_location
-from paimon_nb.table.read.store import TableStore
+from paimon_nb.table.read.store import TableStore, settle_move
 from paimon_nb.table.tables.table import Table
 
 if TYPE_CHECKING:
@@ -208,8 +208,47 @@ class WarehouseCatalog(Catalog):
             raise self._no_table(name)
         try:
             return TableStore.open(self._fs_of(name, path), path, branch=name.branch)
-        except TableNotFound:
+        except TableNotFound as error:
+            if (move := error.facts.get("move")) is not None:
+                self._repair_entry_of(move)
             raise self._no_table(name) from None
+
+    def _settle_move(self, path: str) -> None:
+        """Complete or undo a move to or from a directory whose process has ended. Raises TableIsMoving: it has not."""
+        move = settle_move(self._fs_for_paths(path), path)
+        if move is not None:
+            self._repair_entry_of(move)
+
+    def _repair_entry_of(self, move: FoundMove) -> None:
+        """Change the metastore's entry of a table so that it has the directory which the move left it in."""
+        if self.metastore.schema_is_entry:
+            return
+        there, other = (move.target, move.source) if move.outcome == "finished" else (move.source, move.target)
+        name, other_name = self._name_at(there), self._name_at(other)
+        if name is None or self.metastore.has_table(name):
+            return
+        if other_name is not None and self.metastore.has_table(other_name):
+            self._changes.rename_table(other_name, name)
+        elif (schema := schema_directory(self._fs_for_paths(there), there).latest()) is not None:
+            self._changes.add_table(name, schema)
+
+    def _is_half_dropped(self, path: str) -> bool:
+        """Whether a directory in the trash is not a whole table: a move to it or from it has not ended, or was undone."""
+        if not self.fs.is_object_store:
+            return False
+        move = self.fs.settle_move(path)
+        if move is None:
+            return 0 not in schema_directory(self.fs, path).ids()
+        if move.outcome in ("finished", "taken back"):
+            self._repair_entry_of(move)
+        return move.outcome != ("finished" if move.target == path else "taken back")
+
+    def _name_at(self, path: str) -> Identifier | None:
+        """The table whose directory is at a path; None for a directory that is not where the catalog puts tables."""
+        database, table = path.split("/")[-2:]
+        name = Identifier(database.removesuffix(DB_SUFFIX), table)
+        known = self.metastore.has_database(name.database)
+        return name if known and self.metastore.table_path(name) == path else None
 
     def create_table(self, name: Identifier, schema: TableSchema, *, if_not_exists: bool = False) -> bool:
         if self._create_files_and_entry(name, self._checked_new_schema(name, schema)):
@@ -289,6 +328,7 @@ class WarehouseCatalog(Catalog):
         if self.metastore.has_table(name):
             return False
         path = self.metastore.new_table_path(name, schema.options)
+        self._settle_move(path)
         fs, external = self._fs_of(name, path), self.metastore.makes_external(schema.options)
         may_have_files = external or schema.options.get("type") == FORMAT_TABLE
         # Listed before the schema file exists: nothing of it can belong to the new table.
@@ -300,6 +340,10 @@ class WarehouseCatalog(Catalog):
                 return False
             schema = self._existing_schema(path, schema)
         try:
+            if created and fs.is_object_store and _arrives_at(path, fs.settle_move(path)):
+                raise AlreadyExists(
+                    f"another session moves a table to the name {name}", hint="choose another name", name=str(name)
+                )
             if created and leftovers:
                 stored_name = self.metastore.stored_name(name).table
                 move_leftovers_to_trash(fs, path, leftovers, f"{self._trash_path(name.database)}/{stored_name}")
@@ -407,6 +451,7 @@ class WarehouseCatalog(Catalog):
             s
             for s in self.fs.list(self._trash_path(name.database))
             if s.is_dir and s.name.rpartition("@")[0] == stored_name and s.name.rpartition("@")[2].isdecimal()
+            if not self._is_half_dropped(s.path)
         ]
         if not dropped:
             raise TableNotFound(f"no dropped table {name} is in the trash", hint="it may have been purged", name=name)
@@ -444,6 +489,8 @@ class WarehouseCatalog(Catalog):
             raise self._no_table(source)
         old, owns_files = self.table_path(source), self.metastore.owns_files(source)
         new = self.metastore.new_table_path(target, {})
+        if owns_files:
+            self._settle_move(new)
         taken = AlreadyExists(f"table {target} exists already", hint="choose another name", name=str(target))
         if not self._changes.rename_table(source, target):
             raise taken
@@ -506,6 +553,8 @@ class WarehouseCatalog(Catalog):
         self._changes.add_database(database)
         path = self.metastore.database_path(database)
         tables = [s.name for s in self._fs_for_paths(path).list(path) if s.is_dir and not s.name.startswith(".")]
+        for found_table in tables:
+            self._settle_move(f"{path}/{found_table}")
         return [
             Identifier(database, t)
             for t in tables
@@ -585,6 +634,11 @@ def _remove_empty_dirs_before_undrop(fs: FileIO, path: str) -> None:
         if found.is_dir:
             _remove_empty_dirs_before_undrop(fs, found.path)
     fs.delete_empty_dir(path)
+
+
+def _arrives_at(path: str, move: FoundMove | None) -> bool:
+    """Whether a move was found that makes a directory another table."""
+    return move is not None and move.target == path and move.outcome != "taken back"
 
 
 def _check_whole_table(name: Identifier, effect: str) -> None:

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
-from paimon_nb.base.errors import MissingFile, NameError_, PaimonError, TableReplaced
+from paimon_nb.base.errors import MissingFile, NameError_, PaimonError, TableIsMoving, TableReplaced
 from paimon_nb.base.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ def is_immutable(path: str) -> bool:
 
 
 A = TypeVar("A")
+MOVE_LEASE_S = 30
+"""Seconds without a sign of life, by the store's clock, from which the process of a move counts as dead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,27 @@ class DirectoryPin:
             hint="open the table again by its current name; write uncommitted rows again",
             path=self.root,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class FoundMove:
+    """A move of a directory by another process, which an object store makes in many steps."""
+
+    source: str
+    target: str
+    outcome: str
+    """"under way": the source is the table. "decided": the target is, in a moment. "finished" and "taken back": by this call, since
+    the other process has ended."""
+
+
+def moving_error(move: FoundMove) -> TableIsMoving:
+    """The error for a table that another process moves."""
+    return TableIsMoving(
+        f"table {posixpath.basename(move.source)} is being renamed or dropped by another process",
+        hint=f"try again; if that process has ended, any statement on the table completes or undoes its move after {MOVE_LEASE_S} s",
+        path=move.source,
+        target=move.target,
+    )
 
 
 class OutputFile(ABC):
@@ -256,6 +279,13 @@ class FileIO(ABC):
     @abstractmethod
     def move(self, source: str, target: str) -> None:
         """Rename a file or directory. Raises `FileExistsError` if the target exists."""
+
+    def settle_move(self, path: str) -> FoundMove | None:
+        """Complete or undo a move from or to a directory whose process has ended. None without such a move.
+
+        Only a move on an object store takes more than one step.
+        """
+        return None
 
     def sync(self, paths: Iterable[str]) -> None:  # noqa: B027  a finished object of most stores is durable
         """Make finished files durable, several at a time. Missing files are skipped."""

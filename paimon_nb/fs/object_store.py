@@ -13,14 +13,15 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import field, replace
+from email.utils import parsedate_to_datetime
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from paimon_nb.base.errors import MissingFile, StoreError, TableReplaced
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.override import override
-from paimon_nb.fs.api import DirectoryPin, FileIO, FileStatus, OutputFile, is_immutable
-from paimon_nb.fs.directory_copy import MARKERS, copy_directory
+from paimon_nb.fs.api import DirectoryPin, FileIO, FileStatus, FoundMove, OutputFile, is_immutable
+from paimon_nb.fs.directory_move import MARKERS, RECORD, move_directory, settle
 from paimon_nb.fs.object_cache import MAX_BYTES, SMALL_BYTES, ObjectCache
 from paimon_nb.fs.s3_client import REQUESTS_AT_ONCE, S3Settings, arrow_store, client, directory_prefix, split_uri
 
@@ -28,13 +29,13 @@ if TYPE_CHECKING:
     import builtins
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from concurrent.futures import Future
+    from datetime import datetime
 
 _T = TypeVar("_T")
 _TOKEN = "put-token"
 """Metadata that identifies our object: distinguishes a lost reply from a lost race."""
 _PIN = "directory"
 """Metadata of objects that are not unique by name: the directory, by a digest of its marker, for which they were written."""
-_CLAIM = ".moving"
 _SMALL_OBJECT_BYTES = 1 << 18
 """Files up to this size are moved by a conditional put, larger ones by a server-side copy."""
 _PART = 16 << 20
@@ -60,6 +61,14 @@ def _request_threads(_process_id: int, purpose: str = "files") -> ThreadPoolExec
     Those that upload whole files wait for those that upload `parts`, so these are others.
     """
     return ThreadPoolExecutor(REQUESTS_AT_ONCE, thread_name_prefix=f"paimon-s3-{purpose}")
+
+
+class StoredObject(NamedTuple):
+    """An object of a listing."""
+
+    key: str
+    size: int
+    etag: str
 
 
 @dataclass(frozen=True)
@@ -190,7 +199,7 @@ class S3FileIO(FileIO):
             self.check_pinned()
         except TableReplaced:
             found = self._head_object(path)
-            if found is not None and found.get("Metadata", {}).get(_TOKEN) == token:
+            if found is not None and self.has_token(found, token):
                 self._delete_unchanged(path, found["ETag"])
             raise
 
@@ -229,7 +238,7 @@ class S3FileIO(FileIO):
     def _holds_token(self, path: str, token: str) -> bool:
         """Whether the object is the one that was put with this token."""
         found = self._head_object(path)
-        return found is not None and found.get("Metadata", {}).get(_TOKEN) == token
+        return found is not None and self.has_token(found, token)
 
     def _put_and_cache(self, path: str, data: bytes) -> bool:
         """`put_if_absent`; this process then reads an immutable file from memory."""
@@ -331,9 +340,9 @@ class S3FileIO(FileIO):
         if self._guards(path):
             self.check_pinned()
         with _translate_errors(path):
-            # The marker first: a writer that comes after it notices, see `_check_directory`.
-            self._delete_keys(path, [f"{directory_prefix(path)}{marker}" for marker in MARKERS])
-            self._delete_keys(path, [*(key for key, _ in self._objects_below(path)), split_uri(path)[1]])
+            # The marker first: a writer that comes after it notices, see `_check_directory`. A record would restore it.
+            self._delete_keys(path, [f"{directory_prefix(path)}{name}" for name in (RECORD, *MARKERS)])
+            self._delete_keys(path, [*(found.key for found in self._objects_below(path)), split_uri(path)[1]])
 
     def delete_empty_dir(self, path: str) -> bool:
         with _translate_errors(path):
@@ -350,40 +359,39 @@ class S3FileIO(FileIO):
                 self._client.put_object(Bucket=bucket, Key=directory_prefix(path), Body=b"")
 
     def move(self, source: str, target: str) -> None:
-        """Copies, then deletes: a crash between leaves both. Of several moves to one target one wins.
-
-        A table's marker is deleted before the source is listed, so that no writer adds an object that is not moved, and is
-        written to the target last. Raises FileExistsError: the target exists, or was created during the copy; then nothing was
-        moved.
-        """
+        """Copies, then deletes. Of several moves to one target one wins. A directory: see `directory_move`."""
         with _translate_errors(source):
             found = self._head_object(source)
-            if found is None and not self._has_children(source):
-                raise MissingFile(source)
-            claim = f"{target.rstrip('/')}/{_CLAIM}"
-            if not self.put_if_absent(claim, source.encode()):
+            if found is None:
+                if not self._has_children(source):
+                    raise MissingFile(source)
+                try:
+                    move_directory(self, source.rstrip("/"), target.rstrip("/"))
+                finally:
+                    _OBJECTS.remove_below(self.settings, source)
+                return
+            if self.exists(target):
                 raise FileExistsError(target)
-            try:
-                if self._head_object(target) or any(s.name != _CLAIM for s in self.list(target)):
-                    raise FileExistsError(target)
-                if found is not None:
-                    moved = [split_uri(source)[1]]
-                    self._copy_object(split_uri(source)[0], moved[0], int(found["ContentLength"]), target)
-                else:
-                    moved = copy_directory(self, source, target)
-            finally:
-                self.delete(claim)
-            self._delete_keys(source, moved)
-            if found is None:  # what late writers left; none of it was acknowledged
-                self._delete_keys(source, [key for key, _ in self._objects_below(source)])
-            _OBJECTS.remove_below(self.settings, source)
+            bucket, key = split_uri(source)
+            self._copy_object(bucket, key, int(found["ContentLength"]), target)
+            self._delete_keys(source, [key])
+            _OBJECTS.remove((self.settings, source))
 
-    def _copy_object(self, bucket: str, key: str, size: int, target_path: str) -> None:
+    @override
+    def settle_move(self, path: str) -> FoundMove | None:
+        with _translate_errors(path):
+            return settle(self, path)
+
+    def _copy_object(self, bucket: str, key: str, size: int, target_path: str, owner_digest: str | None = None) -> None:
+        """Copy one object. `owner_digest`: of the directory's marker, for objects that other engines wrote."""
         with _translate_errors(f"s3://{bucket}/{key}"):
             if size <= _SMALL_OBJECT_BYTES:
                 found = self._client.get_object(Bucket=bucket, Key=key)
-                owner_digest = found.get("Metadata", {}).get(_PIN)
-                if not self._put_copy(target_path, found["Body"].read(), {_PIN: owner_digest} if owner_digest else {}):
+                digest = found.get("Metadata", {}).get(_PIN) or (None if is_immutable(key) else owner_digest)
+                data = found["Body"].read()
+                if key.endswith("/"):
+                    self.make_dirs(target_path)
+                elif not self._put_copy(target_path, data, {_PIN: digest} if digest else {}):
                     raise FileExistsError(target_path)
                 return
             target_bucket, target_key = split_uri(target_path)
@@ -392,6 +400,71 @@ class S3FileIO(FileIO):
     def _put_copy(self, path: str, data: bytes, metadata: dict[str, str]) -> bool:
         token = uuid.uuid4().hex
         return self._put_object(path, data, token, metadata) or self._holds_token(path, token)
+
+    # -- records of moves
+
+    def _get_with_times(self, path: str) -> tuple[bytes, str, datetime, datetime | None]:
+        """(content, ETag, when it was written, now), both times by the store's clock; None if the store does not tell it."""
+        with _translate_errors(path):
+            found = self._client.get_object(**_bucket_and_key(path))
+            now = found["ResponseMetadata"].get("HTTPHeaders", {}).get("date")
+            return (
+                found["Body"].read(),
+                found["ETag"],
+                found["LastModified"],
+                parsedate_to_datetime(now) if now else None,
+            )
+
+    def _put_record(self, path: str, data: bytes) -> str | None:
+        """Put a new object. Returns its ETag; None if there is one."""
+        token = uuid.uuid4().hex
+        if not self._put_object(path, data, token) and not self._holds_token(path, token):
+            return None
+        found = self._head_object(path)
+        return found["ETag"] if found is not None and self.has_token(found, token) else None
+
+    def _replace_unchanged(self, path: str, data: bytes, etag: str) -> str | None:
+        """Replace an object that nobody has replaced since it had this ETag. Returns the new one; None if somebody has.
+
+        `data` must be different each time, since ETags are digests.
+        """
+        from botocore.exceptions import ParamValidationError
+
+        try:
+            for last in (False, False, False, True):
+                try:
+                    return str(self._client.put_object(**_bucket_and_key(path), Body=data, IfMatch=etag)["ETag"])
+                except self._client.exceptions.ClientError as error:
+                    if _http_status(error) != 409 or last:  # 409: two concurrent requests
+                        raise
+        except ParamValidationError:  # a client before conditional replacements
+            pass
+        except self._client.exceptions.ClientError as error:
+            if _http_status(error) not in (404, 412, 501):
+                raise
+            if _http_status(error) != 501:  # 501: a store before them
+                with suppress(MissingFile):
+                    now, new_etag, *_ = self._get_with_times(path)
+                    return new_etag if now == data else None  # the first reply may have been lost
+                return None
+        found = self._head_object(path)
+        if found is None or found["ETag"] != etag:
+            return None
+        return str(self._client.put_object(**_bucket_and_key(path), Body=data)["ETag"])
+
+    def _objects_below_but_record(self, path: str) -> Iterator[StoredObject]:
+        record = f"{directory_prefix(path)}{RECORD}"
+        return (found for found in self._objects_below(path) if found.key != record)
+
+    @staticmethod
+    def digest(marker: bytes) -> str:
+        """What objects that were written for a directory carry: of its marker."""
+        return _digest(marker)
+
+    @staticmethod
+    def has_token(found: Mapping[str, Any], token: str) -> bool:
+        """Whether an object is the one that was put with this token."""
+        return bool(found.get("Metadata", {}).get(_TOKEN) == token)
 
     # -- requests
 
@@ -484,11 +557,11 @@ class S3FileIO(FileIO):
             pages = self._client.get_paginator("list_objects_v2")
             yield from pages.paginate(Bucket=split_uri(path)[0], Prefix=directory_prefix(path), **more)
 
-    def _objects_below(self, path: str) -> Iterator[tuple[str, int]]:
-        """Key and size of all objects below a directory, including its marker."""
+    def _objects_below(self, path: str) -> Iterator[StoredObject]:
+        """All objects below a directory, including its marker."""
         for page in self._list_pages(path):
             for item in page.get("Contents", ()):
-                yield item["Key"], item["Size"]
+                yield StoredObject(item["Key"], item["Size"], item["ETag"])
 
     def _delete_keys(self, path: str, keys: Sequence[str]) -> None:
         bucket = split_uri(path)[0]

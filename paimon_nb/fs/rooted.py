@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 from paimon_nb.base.errors import OutsideWarehouse
-from paimon_nb.fs.api import DirectoryPin, FileIO, FileStatus, OutputFile
+from paimon_nb.fs.api import DirectoryPin, FileIO, FileStatus, FoundMove, OutputFile
 from paimon_nb.fs.local import without_scheme
 
 if TYPE_CHECKING:
@@ -201,6 +201,9 @@ class RootedFileIO(FileIO):
 
     def move(self, source: str, target: str) -> None:
         self.inner.move(self._checked_path(source), self._checked_path(target))
+
+    def settle_move(self, path: str) -> FoundMove | None:
+        return self.inner.settle_move(self._checked_path(path))
 
     def sync(self, paths: Iterable[str]) -> None:
         self.inner.sync([self._checked_path(path) for path in paths])

@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING, Any, Self
 
 from paimon_nb.base.errors import PaimonError
-from paimon_nb.fs.api import FileIO, FileStatus, OutputFile
+from paimon_nb.fs.api import FileIO, FileStatus, FoundMove, OutputFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -173,6 +173,9 @@ class UndoLog(FileIO):
 
     def make_dirs(self, path: str) -> None:
         self.inner.make_dirs(path)
+
+    def settle_move(self, path: str) -> FoundMove | None:
+        return self.inner.settle_move(path)
 
     def sync(self, paths: Iterable[str]) -> None:
         self.inner.sync(paths)

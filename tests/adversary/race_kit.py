@@ -19,6 +19,7 @@ from writer_processes import process_context
 
 import paimon_nb
 from paimon_nb.base.errors import PaimonError, TableNotFound
+from paimon_nb.fs.api import MOVE_LEASE_S
 from paimon_nb.table.read.store import TableStore
 from paimon_nb.table.tables.table import Table
 
@@ -208,6 +209,7 @@ def check(place: Place, notes: list[dict[str, Any]]) -> dict[str, Any]:
     """Check everything. Returns counts."""
     problems = [f"foreign error: {n['text']}" for n in notes if n["kind"] == "foreign"]
     wb = place.open()
+    _wait_for_moves(wb)
     tables = wb.tables()
     found: dict[str, set[int]] = {}
     for name in tables:
@@ -246,6 +248,19 @@ def check(place: Place, notes: list[dict[str, Any]]) -> dict[str, Any]:
         "tables": len(tables),
         "problems": problems,
     }
+
+
+def _wait_for_moves(wb: Workbench) -> None:
+    """Until the moves of killed processes are completed or taken back, which begins when their records are old enough."""
+    catalog = wb.session.catalog
+    until = time.monotonic() + 10 * MOVE_LEASE_S
+    while time.monotonic() < until:
+        wb.tables()
+        folders = [f for d in ("default.db", ".trash/default.db") for f in catalog.fs.list(f"{catalog.warehouse}/{d}")]
+        moves = [catalog.fs.settle_move(f.path) for f in folders if f.is_dir]
+        if all(move is None or move.outcome in ("finished", "taken back") for move in moves):
+            return
+        time.sleep(1)
 
 
 def _ids(table: Table) -> list[int]:

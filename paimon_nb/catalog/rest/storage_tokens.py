@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from paimon_nb.base import clock
 from paimon_nb.catalog.rest.authorizer import renew_at
-from paimon_nb.fs import DirectoryPin, FileIO, FileStatus, OutputFile, open_fs
+from paimon_nb.fs import DirectoryPin, FileIO, FileStatus, FoundMove, OutputFile, open_fs
 
 if TYPE_CHECKING:
     import builtins
@@ -144,6 +144,9 @@ class TokenFileIO(FileIO):
 
     def move(self, source: str, target: str) -> None:
         self._fs_with_token.move(source, target)
+
+    def settle_move(self, path: str) -> FoundMove | None:
+        return self._fs_with_token.settle_move(path)
 
     def sync(self, paths: Iterable[str]) -> None:
         self._fs_with_token.sync(paths)

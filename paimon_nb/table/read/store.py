@@ -29,7 +29,7 @@ from paimon_nb.format.schema import (
 )
 from paimon_nb.format.snapshot import SnapshotDirectory
 from paimon_nb.format.types import is_blob_type, is_opaque
-from paimon_nb.fs import DirectoryPin
+from paimon_nb.fs import DirectoryPin, moving_error
 from paimon_nb.options import TABLE_OPTIONS, TableOptions
 from paimon_nb.options import table as opt
 from paimon_nb.options.materialized import MATERIALIZED_TABLE
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from paimon_nb.format.manifest import DataFile, IndexEntry
     from paimon_nb.format.snapshot import BranchDirectory, ConsumerDirectory, Snapshot, TagDirectory
-    from paimon_nb.fs import AccessPolicy, FileIO
+    from paimon_nb.fs import AccessPolicy, FileIO, FoundMove
     from paimon_nb.table.read.external_paths import PathAllocator
     from paimon_nb.table.read.managed_versions import VersionService
     from paimon_nb.table.read.sql_session import SqlSession
@@ -128,9 +128,23 @@ class TableStore:
     ) -> TableStore:
         """The table at `root` with its latest schema.
 
-        Raises: TableNotFound: no schema file. BranchNotFound: the table has no such branch.
+        Raises: TableNotFound: no schema file. BranchNotFound: the table has no such branch. TableIsMoving: see the error.
         """
         root = root.rstrip("/")
+        try:
+            return cls._open(fs, root, branch, dynamic)
+        except TableNotFound:
+            move = settle_move(fs, root)
+            if move is None:
+                raise
+        try:
+            return cls._open(fs, root, branch, dynamic)
+        except TableNotFound as error:
+            error.facts["move"] = move
+            raise
+
+    @classmethod
+    def _open(cls, fs: FileIO, root: str, branch: str, dynamic: Mapping[str, str] | None) -> TableStore:
         branch_root = _branch_root(fs, root, branch)
         schemas, marker = SchemaDirectory(fs, branch_root), _first_schema_path(root)
         newest, first = in_threads_on_object_store(fs, schemas.latest_id, lambda: _read_if_present(fs, marker))
@@ -142,9 +156,10 @@ class TableStore:
                 first = _read_if_present(fs, marker)
         elif newest == 0 and branch_root == root and first is not None:
             schemas.hold(0, first)
-        schema = None if newest is None else schemas.get_newest(newest)
+        is_in_pieces = first is None and fs.is_object_store  # of a move or a deletion: see `FileIO.settle_move`
+        schema = None if newest is None or is_in_pieces else schemas.get_newest(newest)
         if schema is None:
-            if branch != MAIN_BRANCH and SchemaDirectory(fs, root).ids():
+            if not is_in_pieces and branch != MAIN_BRANCH and SchemaDirectory(fs, root).ids():
                 raise BranchNotFound(
                     f"table {root.rsplit('/', 1)[-1]} has no branch {branch!r}",
                     hint="CALL sys.create_branch creates one",
@@ -669,6 +684,17 @@ def _read_if_present(fs: FileIO, path: str) -> bytes | None:
         return fs.read(path)
     except MissingFile:
         return None
+
+
+def settle_move(fs: FileIO, root: str) -> FoundMove | None:
+    """Complete or undo a move of a table's directory whose process has ended: see `FileIO.settle_move`.
+
+    Raises: TableIsMoving: the process has not ended, or cannot have ended for long.
+    """
+    move = fs.settle_move(root) if fs.is_object_store else None
+    if move is not None and move.outcome in ("under way", "decided"):
+        raise moving_error(move)
+    return move
 
 
 def in_threads_on_object_store(fs: FileIO, *work: Callable[[], Any]) -> list[Any]:
