@@ -41,8 +41,8 @@ _ATTEMPTS = 5
 
 COPYING, DONE, TAKEN_BACK = "copying", "done", "taken back"
 """States of the record at the source. `TAKEN_BACK` stays in the table: a process that stood still may remove its first schema."""
-ARRIVING, CLEANING = "arriving", "cleaning"
-"""States of the record at the target."""
+CLAIMED, ARRIVING, CLEANING = "claimed", "arriving", "cleaning"
+"""States of the record at the target. From `ARRIVING` on, all objects there are copies: the target was empty."""
 
 
 @dataclass(frozen=True)
@@ -275,15 +275,18 @@ def _has_marker(fs: Any, directory: str) -> bool:
 def _claim_target(lease: _Lease) -> None:
     """Write the record at the target. Who creates a table there looks for it after writing the first schema."""
     fs, target = lease.fs, lease.target
-    claim = MoveRecord(lease.record.move, lease.record.owner, ARRIVING, _relative(lease.source, target))
+    claim, etag = MoveRecord(lease.record.move, lease.record.owner, CLAIMED, _relative(lease.source, target)), None
     for _ in range(_ATTEMPTS):
-        if fs._put_record(_record_path(target), claim.to_json()) is not None:
+        if (etag := fs._put_record(_record_path(target), claim.to_json())) is not None:
             break
         move = settle(fs, target)
         if move is None or move.outcome in ("under way", "decided"):
             raise FileExistsError(target)
-    if fs._head_object(target) or any(fs._objects_below_but_record(target)):
+    is_empty = fs._head_object(target) is None and not any(fs._objects_below_but_record(target))
+    if etag is None or not is_empty:
         raise FileExistsError(target)
+    if fs._replace_unchanged(_record_path(target), replace(claim, state=ARRIVING).to_json(), etag) is None:
+        raise moving_error(FoundMove(lease.source, target, "under way"))
     lease.renew_surely()  # before anything of the source is deleted: this process may have stood still
 
 
@@ -454,7 +457,7 @@ def _clean_target(fs: Any, target: str, move: str) -> FoundMove | None:
     source = _other_directory(target, found.record)
     if found.record.state == CLEANING and not found.is_stale():
         return FoundMove(source, target, "under way")
-    if _has_marker(fs, target):  # another table, whose creator was killed before it looked for the record
+    if found.record.state == CLAIMED or _has_marker(fs, target):  # the files of another table
         fs._delete_unchanged(_record_path(target), found.etag)
         return None
     claim = replace(found.record, owner=uuid.uuid4().hex, state=CLEANING)

@@ -263,6 +263,27 @@ def test_a_process_stands_still_during_a_move(statement, between, step, tmp_path
     assert {where: problem for where, problem in wrong.items() if problem} == {}
 
 
+def test_files_at_the_target_stay(tmp_path, monkeypatch):
+    """A move is refused, or killed, where the target has files: none of them is deleted."""
+    scene = Scene("filesystem", tmp_path, monkeypatch)
+    scene.prepare(RENAME)
+    fs = scene.start()[0].session.catalog.fs
+    folder = "s3://lake/w/default.db"
+    fs.write(f"{folder}/y/other.csv", b"1")
+    for number in range(1, 40):
+        trial = scene.again()
+        wb, process = trial.start()
+        process.at = lambda n, _, process=process, number=number: process.kill() if n == number else None
+        with suppress(Killed, FileExistsError):
+            process.calls.clear()
+            wb.session.catalog.fs.move(f"{folder}/x", f"{folder}/y")
+        trial.store.wait(MOVE_LEASE_S + 1)
+        now, _ = trial.start()
+        assert ids_of(now, "x") == [0, 1]
+        now.session.catalog.fs.settle_move(f"{folder}/y")
+        assert [s.name for s in now.session.catalog.fs.list(f"{folder}/y")] == ["other.csv"]
+
+
 def test_the_sign_of_life_is_of_the_clock_of_the_store(tmp_path, monkeypatch):
     """A move of another process is neither taken back nor completed while its record is young; readers get an error."""
     scene = Scene("filesystem", tmp_path, monkeypatch)
