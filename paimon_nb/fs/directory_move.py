@@ -26,7 +26,7 @@ from paimon_nb.fs.s3_client import directory_prefix, split_uri
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from paimon_nb.fs.object_store import StoredObject
+    from paimon_nb.fs.s3_client import StoredObject
 
 MARKERS = ("schema/schema-0", "_paimon/schema/schema-0")
 """What makes a directory that of a table. It goes first when a directory is moved or deleted, and comes last at the target."""
@@ -52,7 +52,7 @@ class MoveRecord:
     move: str
     """Identifies the move; the same in both records."""
     owner: str
-    """Identifies the process that goes on with it."""
+    """Identifies the process that makes or continues it."""
     state: str
     other: str
     """The other directory, relative to this one: copies of a warehouse stay independent of each other."""
@@ -119,7 +119,7 @@ def _relative(directory: str, base: str) -> str:
 
 
 class _Lease:
-    """The record at the source, while this process goes on with the move."""
+    """The record at the source, while this process makes the move."""
 
     def __init__(self, fs: Any, source: str, stored: MoveRecord, etag: str) -> None:
         self.fs, self.source, self.record, self._etag = fs, source, stored, etag
@@ -130,13 +130,13 @@ class _Lease:
 
     @classmethod
     def take(cls, fs: Any, source: str, found: _Stored, state: str) -> _Lease | None:
-        """Go on with a move that was found; None: another process did something first."""
+        """Take over a move that was found; None: another process did something first."""
         record = replace(found.record, owner=uuid.uuid4().hex, state=state, renewed=found.record.renewed + 1)
         etag = fs._replace_unchanged(_record_path(source), record.to_json(), found.etag)
         return None if etag is None else cls(fs, source, record, etag)
 
     def renew(self, state: str | None = None) -> bool:
-        """Write the record again. Returns False if another process has gone on with the move."""
+        """Write the record again. Returns False if another process has taken over the move."""
         with self._lock:
             if self._replace(state) or (self._is_unchanged_in_store() and self._replace(state)):
                 return True
@@ -144,7 +144,7 @@ class _Lease:
             return False
 
     def renew_surely(self, state: str | None = None) -> None:
-        """`renew`. Raises TableIsMoving: another process has gone on with the move."""
+        """`renew`. Raises TableIsMoving: another process has taken over the move."""
         if not self.renew(state):
             raise moving_error(FoundMove(self.source, self.target, "under way"))
 
@@ -178,7 +178,7 @@ class _Lease:
             return True
 
     @contextmanager
-    def kept(self) -> Iterator[None]:
+    def renewing(self) -> Iterator[None]:
         """Renew it in the background inside the block. Removes it at the end, if that is all that is left to do."""
         stop = threading.Event()
 
@@ -218,7 +218,7 @@ def move_directory(fs: Any, source: str, target: str) -> None:
     """
     lease = _begin(fs, source, target)
     copied: list[str] = []
-    with lease.kept():
+    with lease.renewing():
         try:
             _claim_target(lease)
             _delete_markers(lease)
@@ -354,7 +354,7 @@ def _finish(lease: _Lease, *, has_objects: bool) -> None:
 
 
 def _delete_objects(lease: _Lease) -> bool:
-    """Delete what is at the source. Returns False if another process has gone on with the move."""
+    """Delete what is at the source. Returns False if another process has taken over the move."""
     fs = lease.fs
     found = list(fs._objects_below_but_record(lease.source))
     unique = [f.key for f in found if is_immutable(f.key)]
@@ -382,7 +382,7 @@ def _undo(lease: _Lease) -> bool:
 
 
 def _put_marker(lease: _Lease, directory: str, marker: str, text: str) -> str | None:
-    """Write a first schema unless another process has gone on with the move. Returns its token if this call created it."""
+    """Write a first schema unless another process has taken over the move. Returns its token if this call created it."""
     path, token = f"{directory}/{marker}", uuid.uuid4().hex
     return token if lease.is_held() and lease.fs._put_object(path, text.encode(), token) else None
 
@@ -441,7 +441,7 @@ def _settle_source(fs: Any, source: str, found: _Stored) -> FoundMove | None:
     lease = _Lease.take(fs, source, found, DONE if state == DONE else TAKEN_BACK)
     if lease is None:
         return None
-    with lease.kept():
+    with lease.renewing():
         if state == DONE:
             _finish(lease, has_objects=False)
         else:

@@ -15,7 +15,7 @@ from contextvars import ContextVar
 from dataclasses import field, replace
 from email.utils import parsedate_to_datetime
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from paimon_nb.base.errors import MissingFile, StoreError, TableReplaced
 from paimon_nb.base.lazy_dataclass import dataclass
@@ -23,7 +23,15 @@ from paimon_nb.base.override import override
 from paimon_nb.fs.api import DirectoryPin, FileIO, FileStatus, FoundMove, OutputFile, is_immutable
 from paimon_nb.fs.directory_move import MARKERS, RECORD, move_directory, settle
 from paimon_nb.fs.object_cache import MAX_BYTES, SMALL_BYTES, ObjectCache
-from paimon_nb.fs.s3_client import REQUESTS_AT_ONCE, S3Settings, arrow_store, client, directory_prefix, split_uri
+from paimon_nb.fs.s3_client import (
+    REQUESTS_AT_ONCE,
+    S3Settings,
+    StoredObject,
+    arrow_store,
+    client,
+    directory_prefix,
+    split_uri,
+)
 
 if TYPE_CHECKING:
     import builtins
@@ -61,14 +69,6 @@ def _request_threads(_process_id: int, purpose: str = "files") -> ThreadPoolExec
     Those that upload whole files wait for those that upload `parts`, so these are others.
     """
     return ThreadPoolExecutor(REQUESTS_AT_ONCE, thread_name_prefix=f"paimon-s3-{purpose}")
-
-
-class StoredObject(NamedTuple):
-    """An object of a listing."""
-
-    key: str
-    size: int
-    etag: str
 
 
 @dataclass(frozen=True)
@@ -424,7 +424,7 @@ class S3FileIO(FileIO):
         return found["ETag"] if found is not None and self.has_token(found, token) else None
 
     def _replace_unchanged(self, path: str, data: bytes, etag: str) -> str | None:
-        """Replace an object that nobody has replaced since it had this ETag. Returns the new one; None if somebody has.
+        """Replace an object that still has this ETag. Returns the new one; None if another process has replaced or deleted it.
 
         `data` must be different each time, since ETags are digests.
         """

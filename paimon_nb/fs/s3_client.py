@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import field
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paimon_nb.base.errors import EnvironmentError_
 from paimon_nb.base.lazy_dataclass import dataclass
@@ -111,6 +111,14 @@ def _arrow_store(settings: S3Settings, _process_id: int) -> Any:
         request_timeout=_READ_S,
         retry_strategy=AwsStandardS3RetryStrategy(max_attempts=_TRIES),
     )
+
+
+class StoredObject(NamedTuple):
+    """An object of a listing."""
+
+    key: str
+    size: int
+    etag: str
 
 
 def split_uri(path: str) -> tuple[str, str]:
