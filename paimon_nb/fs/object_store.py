@@ -404,7 +404,7 @@ class S3FileIO(FileIO):
     # -- records of moves
 
     def _get_with_times(self, path: str) -> tuple[bytes, str, datetime, datetime | None]:
-        """(content, ETag, when it was written, now), both times by the store's clock; None if the store does not tell it."""
+        """(content, ETag, when it was written, now), both times by the store's clock; None if its replies have no date."""
         with _translate_errors(path):
             found = self._client.get_object(**_bucket_and_key(path))
             now = found["ResponseMetadata"].get("HTTPHeaders", {}).get("date")
