@@ -52,7 +52,7 @@ class _Groups:
         change, watermarks = self.evaluation.change(self.op.child), self.evaluation.watermarks
         if closing is None:
             return self._change(change)
-        found = self._change(watermarks.on_time(self.engine, closing, change))
+        found = self._change(watermarks.on_time(self.engine, closing, change, self.op.child.columns))
         watermarks.advance(self.engine, closing, self.evaluation.change(closing.source))
         watermarks.expire(closing, self.evaluation.states_of(self.op))
         return found

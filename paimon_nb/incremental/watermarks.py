@@ -90,16 +90,18 @@ class Watermarks:
         self.late = 0
         """Rows that were dropped."""
 
-    def on_time(self, engine: Engine, closing: Closing, change: Relation) -> Relation:
-        """The rows of a change whose windows are not closed."""
+    def on_time(self, engine: Engine, closing: Closing, change: Relation, columns: Sequence[Column]) -> Relation:
+        """The rows of a change whose windows are not closed. `columns`: of the change."""
         passed = self.before[closing.source.number]
         if passed is None or not change.count:
             return change
         late = f"epoch_us({closing.end.id}) - {_MS} <= {passed}"
-        dropped = engine.values(f"SELECT sum({WEIGHT}) FILTER ({WEIGHT} > 0), count(*) FROM {change.name} WHERE {late}")
-        if not dropped[0][1]:
+        dropped = engine.table(f"SELECT * FROM {change.name} WHERE {late}")
+        if not dropped.count:
             return change
-        self.late += int(dropped[0][0] or 0)
+        different = engine.consolidated(dropped, columns)  # without rows that a change of files only moved
+        found = engine.values(f"SELECT coalesce(sum({WEIGHT}), 0) FROM {different.name} WHERE {WEIGHT} > 0")
+        self.late += int(found[0][0])
         return engine.table(f"SELECT * FROM {change.name} WHERE NOT ({late})")
 
     def advance(self, engine: Engine, closing: Closing, rows: Relation) -> None:
