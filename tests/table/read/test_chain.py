@@ -155,6 +155,20 @@ def test_deletion_vectors_of_both_branches_count(wb: paimon_nb.Workbench) -> Non
     assert read(wb, "dt = '0102'") == [(1, 1, "a", "0102"), (3, 2, "c2", "0102"), (4, 1, "d", "0102")]
 
 
+def test_a_merged_partition_with_deletion_vectors_is_read_from_the_snapshot_branch(wb: paimon_nb.Workbench) -> None:
+    create(wb, **{"deletion-vectors.enabled": "true", "bucket": "1"})
+    put(wb, "full", "(1, 1, 'a', '0101')", "(2, 1, 'b', '0101')")
+    put(wb, "delta", "(2, 2, 'b2', '0102')", "(3, 1, 'c', '0102')")
+    merged = [(1, 1, "a", "0102"), (2, 2, "b2", "0102"), (3, 1, "c", "0102")]
+    wb.run("CALL sys.compact_chain_table('t', 'dt=0102')")
+    assert read(wb, "dt = '0102'", table="t$branch_full") == merged
+    put(wb, "delta", "(4, 1, 'd', '0102')")
+    wb.run("CALL sys.compact_chain_table(table => 't', partition => 'dt=0102', overwrite => true)")
+    assert read(wb, "dt = '0102'", table="t$branch_full") == [*merged, (4, 1, "d", "0102")]
+    assert read(wb, "dt = '0102'") == [*merged, (4, 1, "d", "0102")]
+    assert wb.table("t$branch_full").system("table_indexes").num_rows == 0
+
+
 def test_branches_with_other_columns_or_buckets_are_refused(wb: paimon_nb.Workbench) -> None:
     create(wb)
     wb.run("ALTER TABLE `t$branch_full` SET ('bucket' = '4')")

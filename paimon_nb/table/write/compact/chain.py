@@ -53,7 +53,8 @@ def merge_chain(
     splits = list(chain_splits(state, None, selected=selected, without_full=True))
     if not splits:
         return None
-    with TableWrite(state.full, overwrite=exists, compact=False) as writing:
+    # Level 0 of a table with deletion vectors is not read: its rows are compacted at once.
+    with TableWrite(state.full, overwrite=exists, compact=state.full.options.wait_for_compaction) as writing:
         for split in splits:
             for rows in iter_split(state.delta, split):
                 writing.write(rows)
