@@ -19,7 +19,6 @@ _WAITS = "a micro-batch waits for the refresh of the lookup table"
 WITHOUT_EFFECT: Mapping[str, str] = {
     "commit.custom-listeners": _CALLBACK,
     "cross-partition-upsert.index-ttl": "the index of keys does not expire",
-    "lookup.dynamic-partition.refresh.async": _WAITS,
     "lookup.refresh.async": _WAITS,
     "lookup.refresh.async.pending-snapshot-count": _WAITS,
     "metastore.tag-to-partition.preview": "a tag becomes a partition when it is created",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
+import pyarrow as pa
 import pytest
 
 import paimon_nb
-from paimon_nb.base.errors import BadOptionValue, UnsupportedFormat
+from paimon_nb.base.errors import BadOptionValue, UnsupportedFormat, UnsupportedOperation
 
 TRACKED = "'row-tracking.enabled' = 'true', 'data-evolution.enabled' = 'true'"
 
@@ -98,3 +99,19 @@ def test_partitions_of_a_search_that_do_not_exist_have_no_rows(wb, partitions):
     wb.run(f"CREATE TABLE t (id INT, pt STRING, vec ARRAY<FLOAT>) PARTITIONED BY (pt) WITH ({TRACKED})")
     call = f"vector_search(`table` => 't', vector_column => 'vec', query_vector => '0,0', top_k => 1, partitions => '{partitions}')"
     assert results(wb, call) == []
+
+
+def test_a_multivalue_index_has_every_row_once(wb):
+    wb.run(f"CREATE TABLE t (id INT, tags ARRAY<STRING>) WITH ({TRACKED})")
+    tags = [["red", "blue"], ["blue"], [], None, [None], ["red", None]]
+    wb.table("t").append(pa.table({"id": pa.array(range(6), pa.int32()), "tags": pa.array(tags, pa.list_(pa.string()))}))
+    call = "create_global_index(`table` => 't', index_column => '{}', index_type => 'multivalue', options => 'sorted-index.records-per-range=2')"
+    with pytest.raises(UnsupportedOperation, match="multivalue"):
+        results(wb, call.format("id"))
+    assert results(wb, call.format("tags")) == ["Multivalue global index created successfully for table: t"]
+    entries = wb.table("t").system("table_indexes").to_pylist()
+    assert [(e["index_type"], e["row_count"]) for e in entries] == [("multivalue", 2)] * 3
+    assert sorted(wb.table("t").to_arrow(where="id > 3")["id"].to_pylist()) == [4, 5]
+    assert results(wb, "drop_global_index(`table` => 't', index_column => 'tags', index_type => 'multivalue')") == [
+        "Dropped 3 multivalue global index files for columns 'tags' on table 't'"
+    ]

@@ -28,7 +28,9 @@ def schema(*columns: tuple[str, str]):
         ("ROW<x INT>", "ROW<x BIGINT, y STRING>", PLAIN, [AddColumn(("a", "y"), "STRING")]),
         ("ROW<x INT>", "ROW<X BIGINT>", WIDE, [AlterColumn(("a", "x"), type="BIGINT")]),
         ("ARRAY<ROW<x INT>>", "ARRAY<ROW<x INT, y INT>>", PLAIN, [AddColumn(("a", "element", "y"), "INT")]),
-        ("MAP<STRING, INT>", "MAP<STRING, BIGINT>", WIDE, [AlterColumn(("a", "value"), type="BIGINT")]),
+        ("MAP<STRING, INT>", "MAP<STRING, BIGINT>", WIDE, SchemaMismatch),  # Java has no cast of stored elements
+        ("ARRAY<INT>", "ARRAY<BIGINT>", WIDE, SchemaMismatch),
+        ("ARRAY<INT>", "ARRAY<BIGINT>", PLAIN, []),
         ("BOOLEAN", "DATE", ANY, SchemaMismatch),
         ("ROW<x INT>", "INT", WIDE, SchemaMismatch),
     ],
@@ -37,7 +39,7 @@ def schema(*columns: tuple[str, str]):
 def test_what_a_type_becomes(own, new, how, wanted):
     table, rows = schema(("id", "INT"), ("a", own)), schema(("A", new), ("b", "STRING")).fields
     if wanted is SchemaMismatch:
-        with pytest.raises(SchemaMismatch, match="'a'"):
+        with pytest.raises(SchemaMismatch, match="'a[.']"):
             merging_changes(table, rows, how)
     else:
         assert merging_changes(table, rows, how) == [*wanted, AddColumn(("b",), "STRING")]

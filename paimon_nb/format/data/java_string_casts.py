@@ -232,12 +232,14 @@ def _text_inside_brackets(text: str, brackets: str, word: str) -> str:
     raise ValueError(f"{text!r} is not a {word}")
 
 
-def _split_at_commas(content: str) -> list[str]:
-    """Split at commas outside of quotes and brackets."""
+def _split_at_commas(content: str, *, unquote: bool = False) -> list[str]:
+    """Split at commas outside of quotes and brackets. unquote: leave out double quotes, and escapes with what they escape, as Java's
+    cast to MAP does from release 2.0."""
     out: list[str] = []
     current: list[str] = []
     depth, quoted, escaped = 0, False, False
     for c in content:
+        was_escaped = escaped
         if escaped:
             escaped = False
         elif c == "\\":
@@ -253,7 +255,8 @@ def _split_at_commas(content: str) -> list[str]:
                 out.append("".join(current))
                 current = []
                 continue
-        current.append(c)
+        if not (unquote and (was_escaped or c in '\\"')):
+            current.append(c)
     out.append("".join(current))
     return [part for part in out if part]
 
@@ -263,16 +266,18 @@ def _parse_element(text: str, t: DataType) -> Any:
     return None if text == "null" else parse_as_java(text, t)
 
 
-def _parse_map_entries(text: str, t: Map) -> list[tuple[Any, Any]]:
+def _parse_map_entries(text: str, t: Map) -> list[tuple[Any, Any]] | None:
+    if text.strip().upper() == "NULL":
+        return None
     if re.fullmatch(r"\s*MAP\s*\(.*\)\s*", text, re.IGNORECASE | re.DOTALL):
-        flat = _split_at_commas(_text_inside_brackets(text, "{}", "MAP"))
+        flat = _split_at_commas(_text_inside_brackets(text, "{}", "MAP"), unquote=True)
         if len(flat) % 2:
             raise ValueError(f"{text!r} has a key without a value")
         return [
             (_parse_element(k, t.key), _parse_element(v, t.value)) for k, v in zip(flat[::2], flat[1::2], strict=True)
         ]
     out: dict[Any, Any] = {}
-    for entry in _split_at_commas(_text_inside_brackets(text, "{}", "MAP")):
+    for entry in _split_at_commas(_text_inside_brackets(text, "{}", "MAP"), unquote=True):
         found = re.fullmatch(r"(.+?)\s*->\s*(.+)", entry)
         if not found:
             raise ValueError(f"{entry!r} is not a map entry")

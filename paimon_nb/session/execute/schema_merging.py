@@ -84,9 +84,9 @@ def _type_changes(
         case Row(), Row():
             yield from _row_changes(path, current_type.fields, new_type.fields, merging_rules)
         case Array(), Array():
-            yield from _type_changes((*path, "element"), current_type.element, new_type.element, merging_rules)
+            yield from _part_changes((*path, "element"), current_type.element, new_type.element, merging_rules)
         case Map(), Map():
-            yield from _type_changes((*path, "value"), current_type.value, new_type.value, merging_rules)
+            yield from _part_changes((*path, "value"), current_type.value, new_type.value, merging_rules)
         case _:
             if may_change_type(new_type, current_type, allow_explicit=False):
                 return  # the rows are cast to the column's type without loss
@@ -100,6 +100,23 @@ def _type_changes(
                     else "cast it in the source",
                     column=".".join(path),
                 )
+
+
+def _part_changes(
+    path: Path, current_type: DataType, new_type: DataType, merging_rules: SchemaMerging
+) -> Iterator[Change]:
+    """The changes of the elements of an ARRAY or the values of a MAP: new fields of a ROW, but no other type, as in Java.
+
+    Raises: SchemaMismatch: the type itself would be widened.
+    """
+    for change in _type_changes(path, current_type, new_type, merging_rules):
+        if isinstance(change, AlterColumn) and tuple(change.path) == path:
+            raise SchemaMismatch(
+                f"column {'.'.join(path)!r} is {current_type.bare()}, the rows have {new_type.bare()}: a write does not widen it",
+                hint=f"cast it in the source, or ALTER TABLE ... ALTER COLUMN {'.'.join(path)} TYPE {new_type.bare()}",
+                column=".".join(path),
+            )
+        yield change
 
 
 def with_merged_schema(

@@ -224,7 +224,8 @@ def _show_functions(context: StatementContext, statement: Show) -> Result:
     else:
         catalog, database = context.session.find_database(statement.name)
         names = catalog.functions(database)
-    stored = [] if scope == "SYSTEM" else [f"{database}.{name}" for name in names]
+    prefix = "" if context.session.flink_semantics else f"{database}."  # Flink names a database's functions alone
+    stored = [] if scope == "SYSTEM" else [f"{prefix}{name}" for name in names]
     with spark_errors(context.text, statement.span):
         listed = context.session.spark.sql(f"SHOW {'' if scope == 'FUNCTIONS' else scope} FUNCTIONS").collect()
     own = [r[0] for r in listed if r[0] != FLINK_JSON]  # made by this package for a query

@@ -8,7 +8,7 @@ from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.options import READ_OPTIONS, TABLE_OPTIONS, WRITE_OPTIONS, find_option
 from paimon_nb.options import table as opt
-from paimon_nb.options.read import LOOKUP_CACHE, SCAN_PARTITIONS
+from paimon_nb.options.read import LOOKUP_CACHE, SCAN_PARTITIONS, SOURCE_CHECKPOINT_ALIGN_ENABLED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -61,6 +61,12 @@ def check_stream_of_files(table: Table) -> None:
     has_time = table.options.has(opt.SCAN_TIMESTAMP_MILLIS) or table.options.has(opt.SCAN_TIMESTAMP)
     if table.options.get(opt.SCAN_MODE) == "from-timestamp" and not has_time:
         raise missing_option("from-timestamp", opt.SCAN_TIMESTAMP_MILLIS.key)
+    if table.store.chain_branches is not None and table.options.get(SOURCE_CHECKPOINT_ALIGN_ENABLED):
+        raise UnsupportedOperation(
+            f"{table.name}: a stream of a chain table cannot be aligned with checkpoints",
+            hint=f"leave '{SOURCE_CHECKPOINT_ALIGN_ENABLED.key}' out",
+            option=SOURCE_CHECKPOINT_ALIGN_ENABLED.key,
+        )
     for option, refused in ((opt.LOG_CHANGELOG_MODE, "upsert"), (opt.LOG_CONSISTENCY, "eventual")):
         if table.options.get(option) == refused:
             raise UnsupportedOperation(

@@ -146,9 +146,8 @@ def definition_of(table: TableParts) -> TableDef:
     def type_of(column: Column) -> str | None:
         if not column.type:
             return None
-        shredded = table.options.get(f"fields.{column.path[0]}.map.storage-layout", "").lower() == "shared-shredding"
         text = with_semantics(column.type)
-        return with_spark_map_keys(text) if shredded and table.is_spark else text
+        return with_spark_map_keys(text) if table.is_spark else text
 
     columns = tuple(
         ColumnDef(

@@ -37,7 +37,7 @@ from paimon_nb.table.read.plan.global_index import SORTED_INDEX_KINDS, has_row_i
 from paimon_nb.table.read.plan.planner import plan_scan
 from paimon_nb.table.read.row_positions import one_split_per_file
 from paimon_nb.table.read.split.row_tracking import tracked_rows
-from paimon_nb.table.write.index_files import IndexContent, sorted_index, text_index, vector_index
+from paimon_nb.table.write.index_files import IndexContent, element_index, sorted_index, text_index, vector_index
 from paimon_nb.table.write.publish.abort import abort_messages
 from paimon_nb.table.write.publish.changes import CommitMessage
 
@@ -53,7 +53,9 @@ if TYPE_CHECKING:
 
 Range = tuple[int, int]
 """First and last row id."""
-INDEX_KINDS = (*SORTED_INDEX_KINDS, *VECTOR_INDEX_KINDS, FULL_TEXT_KIND)
+MULTIVALUE_KIND = "multivalue"
+"""An index of the elements of an ARRAY. Queries here do not use it; those of Java do."""
+INDEX_KINDS = (*SORTED_INDEX_KINDS, MULTIVALUE_KIND, *VECTOR_INDEX_KINDS, FULL_TEXT_KIND)
 _ROTATION = 1.2
 """A file may have this many times the configured rows, as in Java."""
 
@@ -122,6 +124,9 @@ def _check_can_index(store: TableStore, kind: str, column: str) -> DataField:
         suitable = "a VECTOR or ARRAY of FLOAT"
     elif kind == FULL_TEXT_KIND:
         fits, suitable = field.type.root in ("CHAR", "VARCHAR"), "a STRING, CHAR or VARCHAR"
+    elif kind == MULTIVALUE_KIND:
+        fits = isinstance(field.type, Array) and has_index_keys(field.type.element)
+        suitable = "an ARRAY of numbers, texts, dates, times or BOOLEAN"
     else:
         fits, suitable = has_index_keys(field.type), "a number, a text, a date, a time or a BOOLEAN"
     if not fits:
@@ -136,7 +141,7 @@ def _check_can_index(store: TableStore, kind: str, column: str) -> DataField:
 def _shards(store: TableStore, kind: str, rows: Range) -> list[Range]:
     """The parts of a range that are indexed by themselves: vectors and texts are cut at multiples of an option, as in Java."""
     first, last = rows
-    if kind in SORTED_INDEX_KINDS:
+    if kind in (*SORTED_INDEX_KINDS, MULTIVALUE_KIND):
         return [rows]
     size = store.options.get(opt.GLOBAL_INDEX_ROW_COUNT_PER_SHARD)
     begins = [first, *range((first // size + 1) * size, last + 1, size)]
@@ -244,8 +249,11 @@ def _contents(
 ) -> list[IndexContent]:
     """The files of the index of one range; of a vector or full-text index none if there is no value."""
     options = store.options
+    size = max(int(options.get(opt.SORTED_INDEX_RECORDS_PER_RANGE) * _ROTATION), 1)
+    if kind == MULTIVALUE_KIND:
+        parts = [slice(at, at + size) for at in range(0, len(column), size)]
+        return [element_index(options, field, column[part], positions[part]) for part in parts]
     if kind in SORTED_INDEX_KINDS:
-        size = max(int(options.get(opt.SORTED_INDEX_RECORDS_PER_RANGE) * _ROTATION), 1)
         return [sorted_index(options, kind, part) for part in sorted_keys(field.type, column, positions).chunks(size)]
     if kind == FULL_TEXT_KIND:
         return [text_index(options, column, positions)] if len(column) else []

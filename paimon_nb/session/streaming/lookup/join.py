@@ -218,6 +218,8 @@ class _CachedTable:
     dimension: Dimension
     partitions: list[dict[str, Any]] | None = None
     """The greatest partitions, if 'scan.partitions' asks for them; None: it does not."""
+    waiting: list[dict[str, Any]] | None = None
+    """New greatest partitions that the next micro-batch uses, with `lookup.dynamic-partition.refresh.async`."""
     snapshots_checked_ms: int | None = None
     """Last check for new snapshots; None: never."""
     partitions_checked_ms: int = 0
@@ -236,8 +238,14 @@ class _CachedTable:
         ):
             return
         partitions = self.partitions
-        if self.snapshots_checked_ms is None or refresh.partitions_due(self.partitions_checked_ms, now):
-            partitions, self.partitions_checked_ms = greatest_partitions(table, ref.options), now
+        if self.waiting is not None:  # the micro-batch that found them has used the former ones
+            partitions, self.waiting = self.waiting, None
+        elif self.snapshots_checked_ms is None or refresh.partitions_due(self.partitions_checked_ms, now):
+            found, self.partitions_checked_ms = greatest_partitions(table, ref.options), now
+            if refresh.partitions_async and self.snapshots_checked_ms is not None and found != partitions:
+                self.waiting = found
+            else:
+                partitions = found
         if (
             self.snapshots_checked_ms is not None
             and partitions == self.partitions

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.options.read import (
+    LOOKUP_DYNAMIC_PARTITION_REFRESH_ASYNC,
     LOOKUP_DYNAMIC_PARTITION_REFRESH_INTERVAL,
     LOOKUP_REFRESH_TIME_PERIODS_BLACKLIST,
 )
@@ -28,6 +29,8 @@ class RefreshSchedule:
     """Between two checks for new snapshots."""
     partitions_ms: int | None = None
     """Between two checks for the greatest partition."""
+    partitions_async: bool = False
+    """Whether the micro-batch that finds new partitions still uses the former ones."""
     closed: tuple[tuple[int, int], ...] = ()
     """Periods without refresh: first and last epoch ms."""
 
@@ -42,6 +45,7 @@ class RefreshSchedule:
         return cls(
             interval,
             options.get(partitions) if options.has(partitions) else None,
+            options.get(LOOKUP_DYNAMIC_PARTITION_REFRESH_ASYNC),
             _refresh_blackout_periods(options.get(LOOKUP_REFRESH_TIME_PERIODS_BLACKLIST)),
         )
 
