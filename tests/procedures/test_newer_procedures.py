@@ -104,7 +104,9 @@ def test_partitions_of_a_search_that_do_not_exist_have_no_rows(wb, partitions):
 def test_a_multivalue_index_has_every_row_once(wb):
     wb.run(f"CREATE TABLE t (id INT, tags ARRAY<STRING>) WITH ({TRACKED})")
     tags = [["red", "blue"], ["blue"], [], None, [None], ["red", None]]
-    wb.table("t").append(pa.table({"id": pa.array(range(6), pa.int32()), "tags": pa.array(tags, pa.list_(pa.string()))}))
+    wb.table("t").append(
+        pa.table({"id": pa.array(range(6), pa.int32()), "tags": pa.array(tags, pa.list_(pa.string()))})
+    )
     call = "create_global_index(`table` => 't', index_column => '{}', index_type => 'multivalue', options => 'sorted-index.records-per-range=2')"
     with pytest.raises(UnsupportedOperation, match="multivalue"):
         results(wb, call.format("id"))
