@@ -39,7 +39,7 @@ def schema(*columns: tuple[str, str]):
 def test_what_a_type_becomes(own, new, how, wanted):
     table, rows = schema(("id", "INT"), ("a", own)), schema(("A", new), ("b", "STRING")).fields
     if wanted is SchemaMismatch:
-        with pytest.raises(SchemaMismatch, match="'a[.']"):
+        with pytest.raises(SchemaMismatch, match=r"'a[.']"):
             merging_changes(table, rows, how)
     else:
         assert merging_changes(table, rows, how) == [*wanted, AddColumn(("b",), "STRING")]
