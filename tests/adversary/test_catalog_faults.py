@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from catalog_faults import CallFaults, JdbcPlace, RestPlace, S3Place, state_of
-from test_statement_faults import CASES, Case, forget, wrong_outcomes
+from test_statement_faults import CASES, KEYED, Case, forget, wrong_outcomes
 
 from paimon_nb.base.errors import PaimonError
 
@@ -22,8 +22,6 @@ IN_SEVERAL_REQUESTS = {
     "call expire_tags": "one request for each tag",
     "create or replace": "the old table is renamed and deleted: if that fails, it remains under another name",
     "create or replace, other partitions": "the same",
-    "upsert with changelog": "the server takes the rows and their compaction one after the other",
-    "upsert and compaction": "the same",
     "call purge_files": "the server takes one snapshot after the other",
 }
 """Statements that are not atomic in a REST catalog, and why."""
@@ -108,6 +106,37 @@ def place_of(kind: str, case: Case, folder: Path, request: pytest.FixtureRequest
 @pytest.mark.parametrize("case", [c for c in CASES if c.name in SLICE], ids=lambda case: case.name)
 def test_a_statement_at_some_failing_calls(kind, case, file, tmp_path, request):
     assert broken_at(case, place_of(kind, case, tmp_path, request), file, some) == []
+
+
+@pytest.mark.parametrize("way", ["before", "after"])
+def test_the_changelog_of_rows_whose_compaction_failed_comes_with_the_next_one(way, file, tmp_path):
+    """The rows and their compaction are two commits of a REST catalog. If the second one fails, the write has succeeded."""
+    place = RestPlace(tmp_path)
+    try:
+        wb = place.open()
+        wb.run(f"{KEYED[:-1]}, 'changelog-producer' = 'lookup')")
+        insert = Case("insert", "", "INSERT INTO t VALUES (1, 'a')")
+        counted, trial = CallFaults(), place.copy(1)
+        assert run(insert, trial, counted, file) is None
+        trial.close()
+        commits = [n for n, call in enumerate(counted.log, 1) if call.startswith("POST") and call.endswith("/commit")]
+
+        assert run(insert, place, CallFaults(commits[1], way), file) is None
+
+        later = place.copy(2)
+        wb = later.open()
+        assert wb.table("t").to_arrow().to_pylist() == [{"id": 1, "v": "a"}]
+        wb.run("INSERT INTO t VALUES (2, 'b')")
+        table = wb.table("t")
+        between = {
+            "incremental-between": f"0,{table.store.snapshots.latest_id()}",
+            "incremental-between-scan-mode": "changelog",
+        }
+        changes = table.system("audit_log", options=between).to_pylist()
+        assert sorted((row["rowkind"], row["v"]) for row in changes) == [("+I", "a"), ("+I", "b")]
+        later.close()
+    finally:
+        place.close()
 
 
 @pytest.mark.nightly

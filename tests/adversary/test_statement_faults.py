@@ -37,7 +37,7 @@ class Case:
     """Statements before it."""
     text: str
     maintains: bool = False
-    """Whether it expires snapshots afterwards, which the next commit repeats after a failure."""
+    """Whether it expires snapshots or compacts afterwards, which the next commit repeats after a failure."""
 
 
 CASES = [
@@ -63,8 +63,8 @@ CASES = [
     Case("truncate", f"{APPEND}; {ROWS}", "TRUNCATE TABLE t"),
     Case("insert", f"{APPEND}; {ROWS}", "INSERT INTO t VALUES (4, 3), (5, 4)"),
     Case("insert with expiry", f"{APPEND[:-1]}, 'snapshot.num-retained.min' = '1', 'snapshot.num-retained.max' = '1'); {ROWS}", "INSERT INTO t VALUES (4, 3)", maintains=True),
-    Case("upsert and compaction", f"{KEYED[:-1]}, 'num-sorted-run.compaction-trigger' = '2'); {PAIRS}", "INSERT INTO t VALUES (1, 'A')"),
-    Case("upsert with changelog", f"{KEYED[:-1]}, 'changelog-producer' = 'lookup'); {PAIRS}", "INSERT INTO t VALUES (1, 'A')"),
+    Case("upsert and compaction", f"{KEYED[:-1]}, 'num-sorted-run.compaction-trigger' = '2'); {PAIRS}", "INSERT INTO t VALUES (1, 'A')", maintains=True),
+    Case("upsert with changelog", f"{KEYED[:-1]}, 'changelog-producer' = 'lookup'); {PAIRS}", "INSERT INTO t VALUES (1, 'A')", maintains=True),
     Case("upsert in dynamic buckets", f"{KEYED.replace(chr(39) + '1' + chr(39), chr(39) + '-1' + chr(39))}; {PAIRS}", "INSERT INTO t VALUES (1, 'A'), (9, 'z')"),
     Case("insert overwrite", f"{APPEND}; {ROWS}", "INSERT OVERWRITE t VALUES (4, 1)"),
     Case("insert into csv", "CREATE TABLE t (id INT, p INT) USING csv PARTITIONED BY (p); INSERT INTO t VALUES (1, 1)", "INSERT INTO t VALUES (2, 1), (3, 2)"),

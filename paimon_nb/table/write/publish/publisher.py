@@ -16,11 +16,13 @@ from paimon_nb.base.errors import (
     AccessDenied,
     BadOptionValue,
     Cancelled,
+    CommitConflict,
     CommitError,
     CommitGaveUp,
     MissingFile,
     PaimonError,
     SnapshotNotFound,
+    StoreError,
     UnsupportedOperation,
 )
 from paimon_nb.base.lazy_dataclass import dataclass
@@ -201,19 +203,32 @@ class SnapshotPublisher:
                         following=following,
                     )
             if not second.is_empty and len(made) < 2:
-                made += self._publish_until_won(lambda _: second, meta)
+                try:
+                    made += self._publish_until_won(lambda _: second, meta)
+                except (StoreError, OSError) as error:
+                    if not made:
+                        raise
+                    return self._with_rows_only(messages, made, error)
         except (CommitError, Cancelled, UnsupportedOperation, AccessDenied) as error:
             # Refused before or instead of publishing: no snapshot holds these files. After the first snapshot was
             # published, only the compaction's files are unused.
             abort_messages(self.store, messages, compaction_only=bool(made))
             if not made:
                 raise
-            added = (name for m in messages for name in m.written - m.written_by_compaction)
-            mark_consumed(self.store, added, "committed")
-            return PublishedMessages(made, compaction_error=error)
+            return self._with_rows_only(messages, made, error)
         if made:
             mark_consumed(self.store, (name for m in messages for name in m.written), "committed")
         return PublishedMessages(made)
+
+    def _with_rows_only(
+        self, messages: Sequence[CommitMessage], made: list[int], error: Exception
+    ) -> PublishedMessages:
+        """After the rows were published and their compaction was not: a later compaction merges them and writes their changelog."""
+        added = (name for m in messages for name in m.written - m.written_by_compaction)
+        mark_consumed(self.store, added, "committed")
+        if not isinstance(error, CommitConflict):
+            log.warning("%s: the rows are committed, their compaction is postponed: %s", self.store.name, error)
+        return PublishedMessages(made, compaction_error=error)
 
     def publish(self, change: Change | Plan, identifier: int = BATCH_IDENTIFIER, **meta: object) -> int | None:
         """Publish a change that is not made of messages, such as TRUNCATE or ANALYZE.
