@@ -1,34 +1,27 @@
-"""Reads and writes Avro object container files block by block: framing and codecs. Does not decode records.
+"""Reads and writes Avro object container files block by block. Does not decode records.
 
-Source: Avro 1.11 specification, "Object Container Files". Snappy comes from Arrow, so no further library is needed.
+Source: Avro 1.11 specification, "Object Container Files".
 """
 
 from __future__ import annotations
 
-import bz2
 import json
-import lzma
 import os
-import zlib
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
-from paimon_nb.format.avro.container import UNPACK
+from paimon_nb.format.avro.codecs import PACK, UNPACK
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator, Mapping
 
 MAGIC = b"Obj\x01"
 BLOCK_BYTES = 64_000
 """Uncompressed bytes of a block; Java's default."""
 _SYNC = 16
-_MAX_BLOCK_BYTES = 1 << 30
-"""Maximum uncompressed bytes of a block."""
 
 
 class Blocks:
-    """A container open for reading.
+    """A container open for reading. Sizes are checked before anything is read, allocated or looped over.
 
     Raises:
         ValueError: the bytes are not a container, or are truncated. LookupError: unknown codec.
@@ -40,29 +33,41 @@ class Blocks:
         source.seek(0)
         if source.read(4) != MAGIC:
             raise ValueError("it does not start with Avro's magic bytes")
-        header = self._read_header()
-        self.schema: Any = json.loads(header[b"avro.schema"])
-        codec = header.get(b"avro.codec", b"null").decode()
+        self.header = self._read_header()
+        codec = self.header.get(b"avro.codec", b"null").decode("ascii", "replace")
         if codec not in UNPACK:
             raise LookupError(codec)
         self._unpack = UNPACK[codec]
         self._sync = self._read_exactly(_SYNC)
         self._start: int = source.tell()
 
+    @property
+    def schema(self) -> Any:
+        """The writer's schema, as its JSON says."""
+        return json.loads(self.header[b"avro.schema"])
+
     def counts(self) -> list[int]:
         """Number of records of each block. Decompresses nothing."""
-        return [count for count, _ in self._framed_blocks(skip=True)]
+        return [count for count, _ in self.framed(skip=True)]
 
-    def __iter__(self) -> Iterator[tuple[int, bytes]]:
-        """Yield (number of records, uncompressed bytes) of each block, from the first one."""
-        for count, packed in self._framed_blocks():
-            plain = self._unpack(packed, _MAX_BLOCK_BYTES)
-            if len(plain) > _MAX_BLOCK_BYTES:
-                raise ValueError(f"a block decompresses to more than {_MAX_BLOCK_BYTES >> 20} MB")
-            yield count, plain
+    def plain(self, limit: int, of: str) -> Iterator[tuple[int, bytes]]:
+        """Yield (number of records, uncompressed bytes) of each block, from the first one.
 
-    def _framed_blocks(self, skip: bool = False) -> Iterator[tuple[int, bytes]]:
-        """`skip`: without the bytes of the blocks, which are then not read."""
+        Args:
+            limit: Maximum uncompressed bytes.
+            of: "block" or "file": what `limit` holds for.
+        """
+        left = limit
+        for count, packed in self.framed():
+            block = self._unpack(packed, left)
+            if len(block) > left:
+                raise ValueError(f"a {of} decompresses to more than {limit >> 20} MB")
+            if of == "file":
+                left -= len(block)
+            yield count, block
+
+    def framed(self, skip: bool = False) -> Iterator[tuple[int, bytes]]:
+        """Yield (number of records, compressed bytes) of each block. `skip`: without the bytes, which are then not read."""
         self._source.seek(self._start)
         while first := self._source.read(1):
             count = self._read_long(first)
@@ -110,15 +115,20 @@ class Blocks:
 
 
 class BlockSink:
-    """A container open for writing: takes encoded records and writes a block when it is large enough."""
+    """A container open for writing: takes encoded records, a block at a time."""
 
-    def __init__(self, sink: Any, schema: Any, codec: str, level: int | None) -> None:
+    def __init__(
+        self, sink: Any, schema: Any, codec: str, level: int | None = None, header: Mapping[str, str] | None = None
+    ) -> None:
+        """`header`: further entries."""
         self._sink, self._pack, self._level = sink, PACK[codec], level
         self._sync = os.urandom(_SYNC)
-        header = {b"avro.schema": json.dumps(schema, separators=(",", ":")).encode(), b"avro.codec": codec.encode()}
-        out = bytearray(MAGIC + zigzag_varint(len(header)))
-        for key, value in header.items():
-            out += zigzag_varint(len(key)) + key + zigzag_varint(len(value)) + value
+        entries = {"avro.schema": json.dumps(schema, separators=(",", ":")), "avro.codec": codec, **(header or {})}
+        out = bytearray(MAGIC + zigzag_varint(len(entries)))
+        for entry in entries.items():
+            for text in entry:
+                data = text.encode()
+                out += zigzag_varint(len(data)) + data
         sink.write(bytes(out) + b"\0" + self._sync)
 
     def write(self, count: int, plain: bytes) -> None:
@@ -136,30 +146,3 @@ def zigzag_varint(number: int) -> bytes:
         zigzag >>= 7
     out.append(zigzag)
     return bytes(out)
-
-
-def _pack_deflate(data: bytes, level: int | None) -> bytes:
-    packer = zlib.compressobj(6 if level is None else level, zlib.DEFLATED, -15)
-    return packer.compress(data) + packer.flush()
-
-
-def _pack_snappy(data: bytes, level: int | None) -> bytes:
-    packed: bytes = pa.Codec("snappy").compress(data, asbytes=True)
-    return packed + zlib.crc32(data).to_bytes(4, "big")
-
-
-def _pack_zstandard(data: bytes, level: int | None) -> bytes:
-    import zstandard
-
-    packed: bytes = zstandard.ZstdCompressor(level=1 if level is None else level, write_checksum=True).compress(data)
-    return packed
-
-
-PACK: dict[str, Callable[[bytes, int | None], bytes]] = {
-    "null": lambda data, level: data,
-    "deflate": _pack_deflate,
-    "snappy": _pack_snappy,
-    "bzip2": lambda data, level: bz2.compress(data),
-    "xz": lambda data, level: lzma.compress(data),
-    "zstandard": _pack_zstandard,
-}

@@ -12,7 +12,8 @@ import pyarrow as pa
 
 from paimon_nb.base.batches import BATCH_ROWS
 from paimon_nb.base.errors import CorruptFile, UnsupportedFormat
-from paimon_nb.format.avro.blocks import BLOCK_BYTES, PACK, Blocks, BlockSink
+from paimon_nb.format.avro.blocks import BLOCK_BYTES, Blocks, BlockSink
+from paimon_nb.format.avro.codecs import PACK
 from paimon_nb.format.data.avro_schema import avro_schema, entry_types, has_text_keys, plain_schema
 from paimon_nb.format.data.schema_cast import offsets_keys_and_items, split_lists, without_columns
 from paimon_nb.format.file_errors import BROKEN, broken_file, is_out_of_memory
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from paimon_nb.fs import FileIO
 
 _CODECS = {"none": "null", "uncompressed": "null", "null": "null", "zstd": "zstandard", "zstandard": "zstandard", "snappy": "snappy", "deflate": "deflate", "gzip": "deflate", "zlib": "deflate", "bzip2": "bzip2", "xz": "xz"}  # fmt: skip
+_MAX_BLOCK_BYTES = 1 << 30
+"""Maximum uncompressed bytes of a block."""
 _EXACT = decimal.Context(prec=60)
 _Convert = Callable[[Any], Any]
 
@@ -104,7 +107,7 @@ class AvroReader:
 
         selected = None if groups is None else set(groups)
         records: list[Any] = []
-        blocks = iter(self._blocks)
+        blocks = self._blocks.plain(_MAX_BLOCK_BYTES, "block")
         for i in range(1 << 62):
             try:
                 block = next(blocks, None)

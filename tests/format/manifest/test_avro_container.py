@@ -11,19 +11,20 @@ import zstandard
 
 from paimon_nb.base.errors import CorruptFile, UnsupportedFormat
 from paimon_nb.format.avro import container
-from paimon_nb.format.avro.container import _zigzag_varint, parse_container
+from paimon_nb.format.avro.blocks import zigzag_varint
+from paimon_nb.format.avro.container import parse_container
 
 ONE = {"type": "record", "name": "r", "fields": [{"name": "a", "type": "long"}]}
 
 
 def built(schema=ONE, codec=b"null", blocks=((1, b"\2"),), sync=b"s" * 16):
     text = schema if isinstance(schema, bytes) else json.dumps(schema).encode()
-    out = b"Obj\1" + _zigzag_varint(2)
+    out = b"Obj\1" + zigzag_varint(2)
     for item in (b"avro.schema", text, b"avro.codec", codec):
-        out += _zigzag_varint(len(item)) + item
+        out += zigzag_varint(len(item)) + item
     out += b"\0" + sync
     for count, block in blocks:
-        out += _zigzag_varint(count) + _zigzag_varint(len(block)) + block + sync
+        out += zigzag_varint(count) + zigzag_varint(len(block)) + block + sync
     return out
 
 
@@ -70,7 +71,7 @@ HURTING = {
     "negative count": built(blocks=((-1, b"\2"),)),
     "array of nothing": built(
         {"type": "record", "name": "r", "fields": [{"name": "a", "type": {"type": "array", "items": "null"}}]},
-        blocks=((1, _zigzag_varint(1 << 60)),),
+        blocks=((1, zigzag_varint(1 << 60)),),
     ),
     "contains itself": built({"type": "record", "name": "r", "fields": [{"name": "a", "type": ["null", "r"]}]}),
     "too deep": built(json.loads('{"type":"array","items":' * 60 + '"int"' + "}" * 60)),
@@ -82,14 +83,14 @@ HURTING = {
         {"type": "record", "name": "r", "fields": [{"name": "a", "type": {"type": "fixed", "name": "f", "size": -1}}]}
     ),
     "endless number": b"Obj\1" + b"\xff" * 50,
-    "endless header": b"Obj\1" + _zigzag_varint(1 << 40),
-    "huge string": b"Obj\1" + _zigzag_varint(1) + _zigzag_varint(1 << 40),
-    "negative string": b"Obj\1" + _zigzag_varint(1) + _zigzag_varint(-40) + b"abc",
+    "endless header": b"Obj\1" + zigzag_varint(1 << 40),
+    "huge string": b"Obj\1" + zigzag_varint(1) + zigzag_varint(1 << 40),
+    "negative string": b"Obj\1" + zigzag_varint(1) + zigzag_varint(-40) + b"abc",
     "only magic": b"Obj\1",
     "cut in a block": built()[:-3],
     "other sync": built()[:-1] + b"x",
-    "huge block": built(blocks=()) + _zigzag_varint(1) + _zigzag_varint(1 << 40),
-    "negative block": built(blocks=()) + _zigzag_varint(1) + _zigzag_varint(-5),
+    "huge block": built(blocks=()) + zigzag_varint(1) + zigzag_varint(1 << 40),
+    "negative block": built(blocks=()) + zigzag_varint(1) + zigzag_varint(-5),
     "broken zstd": built(codec=b"zstandard", blocks=((1, b"abcdef"),)),
     "broken deflate": built(codec=b"deflate", blocks=((1, struct.pack("<q", -1)),)),
     "broken xz": built(codec=b"xz", blocks=((1, b"abcdef"),)),

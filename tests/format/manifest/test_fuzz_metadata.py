@@ -51,7 +51,7 @@ def golden(pattern: str) -> bytes:
 def plain(data: bytes) -> bytes:
     """Without compression, so that mutations reach the rows."""
     made = parse_container(data, "f")
-    return compress_container(made.plain, made.schema, "null", "f")
+    return compress_container(made.plain, made.schema, "null")
 
 
 def manifests(read, write):
