@@ -68,8 +68,8 @@ def _facts(row: dict[str, Any]) -> list[str]:
     facts += [text.format(row[name]) for name, text in numbers if row[name]]
     if row["last commit"] is not None:
         facts.append(f"last commit {row['last commit']:%Y-%m-%d %H:%M:%S} UTC")
-    resume = next((part for part in (row["message"] or "").split("; ") if part.startswith("resume with: ")), None)
-    return facts if resume is None else [*facts, resume]
+    _, marker, statement = (row["message"] or "").partition("resume with: ")
+    return [*facts, marker + statement] if marker else facts
 
 
 def _other_line(other: OtherJob) -> dict[str, Any]:
