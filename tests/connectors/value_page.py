@@ -65,11 +65,13 @@ def page() -> str:
 
 
 def _format_lines() -> list[str]:
-    from test_format_value_matrix import FORMATS, REFUSED, VALUES
+    from test_format_value_matrix import AS_TEXT, FORMATS, REFUSED, SYNC_FORMATS, VALUES
 
-    lines = [f"| type | values | {' | '.join(f'`{f}`' for f in FORMATS)} |", "|---" * (len(FORMATS) + 2) + "|"]
+    formats = (*FORMATS, *SYNC_FORMATS)
+    lines = [f"| type | values | {' | '.join(f'`{f}`' for f in formats)} |", "|---" * (len(formats) + 2) + "|"]
     for t, values in VALUES.items():
-        marks = ("refused" if t in REFUSED.get(f, ()) else "same" for f in FORMATS)
+        marks = ["refused" if t in REFUSED.get(f, ()) else "same" for f in FORMATS]
+        marks += ["refused" if f == "debezium-avro" and t in REFUSED["avro"] else "text" if t in AS_TEXT[f] else "same" for f in SYNC_FORMATS]  # fmt: skip
         shown = "; ".join(_code(value_text(_as_list(v))) for v in values)
         lines.append(f"| {_cell(t)} | {shown} | {' | '.join(marks)} |")
     return lines
@@ -104,7 +106,8 @@ that do not fit: [streams](streaming.md#values-that-do-not-fit). For PostgreSQL 
 the same value, for every value on this page."""
 _KAFKA = """What a sink writes, the source with the same format reads: `same` for each of the values and NULL. `refused`: the format has no form for
 the type, as in Flink; the statement fails before it runs. `csv` needs `csv.null-literal` to tell NULL from an empty text, and `csv.escape-character`
-or quotes for delimiters. Numbers that JSON does not have are the texts `"NaN"`, `"Infinity"`, `"-Infinity"`, as in Flink."""
+or quotes for delimiters. The last two formats are those of syncs alone; `text`: the message does not have the type, so a sync stores the value as
+the message writes it, in a STRING column. Numbers that JSON does not have are the texts `"NaN"`, `"Infinity"`, `"-Infinity"`, as in Flink."""
 _TITLES = {
     "postgres": "PostgreSQL 15",
     "postgres-text": "PostgreSQL 15 with `type_mapping => 'to-string'`",
