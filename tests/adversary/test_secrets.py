@@ -13,9 +13,12 @@ from rest_server import HttpError, RestServer
 import paimon_nb
 from paimon_nb.base.errors import AccessDenied, PaimonError, SourceUnavailable
 from paimon_nb.base.redact import is_secret, redact_text, remember_secrets
+from paimon_nb.job_runner import JobRunner, SupervisedJob, metrics_text
 from paimon_nb.mcp_server import ReadOnlyTools
 from paimon_nb.notebook.errors import full, short_error_text
 from paimon_nb.notebook.explore_model import Inspector
+from paimon_nb.session.core.jobs import Loop, StreamJob
+from paimon_nb.sql import parse
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -140,6 +143,43 @@ def test_no_output_shows_a_secret_option(wb: paimon_nb.Workbench) -> None:
         "***" in str(shown[name])
         for name in ("SHOW CREATE TABLE t", "SELECT * FROM `t$options`", "describe_table", "explore", "configure")
     )
+
+
+class Denied(Loop):
+    """A stream whose source repeats the secret."""
+
+    is_current = True
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__()
+        self.error = error
+
+    def _process_until_stopped(self) -> None:
+        raise self.error
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.parametrize("kind", [SourceUnavailable, RuntimeError])
+def test_a_job_its_metrics_and_its_state_show_no_secret(
+    kind: type[Exception], tmp_path: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    secret = f"{CANARY}ofjob"
+    remember_secrets({"token": secret})
+    text = f"CALL sys.mysql_sync_table(`table` => 't', mysql_conf => 'hostname=h,username=u,password={CANARY}text,database-name=d')"
+    with caplog.at_level(logging.DEBUG), paimon_nb.connect(str(tmp_path / "w")) as wb:
+        runner = JobRunner(wb, max_restarts=1)
+        job = wb.session.jobs.add(StreamJob(text, Denied(kind(f"denied for {secret}")), lambda: 0))
+        job.running.awaitTermination(30)
+        (statement,) = parse(text)
+        runner.jobs.append(SupervisedJob(statement, {}, job))
+        runner.supervise()
+        said = capsys.readouterr()
+        shown = {
+            "rows": runner.rows(), "metrics": metrics_text(runner.rows()), "SHOW JOBS": wb.run("SHOW JOBS").to_arrow().to_pylist(),
+            "repr": repr(job), "printed": said.out + said.err, "log": caplog.text,
+        }  # fmt: skip
+    assert [name for name, output in shown.items() if CANARY in str(output)] == []
+    assert "denied for ***" in str(shown["SHOW JOBS"])
 
 
 STATEMENTS = [

@@ -6,11 +6,16 @@ import json
 import logging
 from typing import TYPE_CHECKING, Any
 
+from nbconvert import HTMLExporter
+from nbformat.v4 import new_code_cell, new_notebook, new_output
 from shell_kit import KEYED, Shell, rows
 
 from paimon_nb.notebook.magics.active import workbench
+from paimon_nb.notebook.page import write_page
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pytest
 
 CANARY = "c4n4ry-7f3"
@@ -39,7 +44,8 @@ STATEMENTS = (
 )  # fmt: skip
 COMMANDS = (
     "status", "options t", "schemas t", "describe t", "explore t", "explore t options", "explore t schema/0", "lsm t",
-    "timeline t", "compact t", "doctor", "doctor t", "snapshots t", "why t id=1", "compare t", "create", "undo", "why",
+    "timeline t", "compact t", "doctor", "doctor t", "snapshots t", "why t id=1", "compare t", "create", "undo", "why", "jobs", "queries",
+    "snippets", "live t",
 )  # fmt: skip
 
 
@@ -55,8 +61,26 @@ def everything(value: Any) -> str:
     return "\n".join(said)
 
 
+def cell_of(formatter: Any, source: str, value: Any, error: BaseException | None, traceback: str, printed: str) -> Any:
+    """The cell as a notebook stores it after it ran."""
+    outputs = [new_output("stream", text=printed)] if printed else []
+    if error is not None:
+        outputs.append(
+            new_output("error", ename=type(error).__name__, evalue=str(error), traceback=traceback.splitlines())
+        )
+    if value is not None:
+        data, _ = formatter.format(value)
+        outputs.append(new_output("execute_result", data, execution_count=1))
+    return new_code_cell(source, outputs=outputs)
+
+
+def convert(notebook: Any, target: Path) -> None:
+    """The page of nbconvert itself."""
+    target.write_text(HTMLExporter().from_notebook_node(notebook)[0])
+
+
 def test_it_comes_out_nowhere(
-    shell: Shell, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+    shell: Shell, tmp_path: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
 ) -> None:
     caplog.set_level(logging.DEBUG)
     options = ", ".join(f"'{key}' = '{value}'" for key, value in SECRETS.items())
@@ -67,6 +91,8 @@ def test_it_comes_out_nowhere(
     wb.table("t").upsert(rows([1, 2]))
     said: dict[str, str] = {}
 
+    cells: list[Any] = []
+
     def keep(what: str, done: Any) -> None:
         error = done.error_in_exec or done.error_before_exec
         told = (
@@ -74,6 +100,7 @@ def test_it_comes_out_nowhere(
         )
         out = capsys.readouterr()
         said[what] = "\n".join((everything(done.result), told, out.out, out.err))
+        cells.append(cell_of(shell.ip.display_formatter, what, done.result, error, told, out.out + out.err))
 
     capsys.readouterr()
     for statement in STATEMENTS:
@@ -87,6 +114,10 @@ def test_it_comes_out_nowhere(
         everything(v) for v in (wb, wb.session.catalog, table, table.options, table.store, table.schema)
     )
     said["log"] = caplog.text
+    for name, export in (("page", write_page), ("nbconvert", convert)):
+        target = tmp_path / f"{name}.html"
+        export(new_notebook(cells=cells), target)
+        said[name] = target.read_text()
     assert [what for what, text in said.items() if CANARY in text] == []
     shown = [what for what, text in said.items() if "***" in text]
     assert {"DESCRIBE CATALOG two", "SHOW CREATE TABLE t", "explore t options"} <= set(shown), shown

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from paimon_nb.base import clock
 from paimon_nb.base.errors import Cancelled, EngineError, PaimonError, UnknownName
 from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.base.redact import redact_text
 from paimon_nb.base.registry import did_you_mean
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ class StreamJob:
         self.savepoint = savepoint
         self._late_rows, self._before_stop, self._after_stop = late_rows, before_stop, after_stop
         self.id = uuid.uuid4().hex
-        self.name, self.running, self._rows, self._progress = name, running, rows, progress
+        self.name, self.running, self._rows, self._progress = redact_text(name), running, rows, progress
         self.started_ms = clock.now_ms()
         self.last_commit_ms, self.state_bytes = last_commit_ms, state_bytes
         self.statement = ""
