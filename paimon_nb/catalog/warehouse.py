@@ -256,6 +256,12 @@ class WarehouseCatalog(Catalog):
             return True
         if if_not_exists:
             return False
+        if not self.metastore.has_table(name):
+            raise AlreadyExists(
+                f"the files of a table are at {self.metastore.new_table_path(name, schema.options)}, but the catalog has no table {name}",
+                hint=f"CALL sys.repair('{name.database}.{name.table}') adds it, unless another session is creating or dropping it now",
+                name=str(name),
+            )
         raise AlreadyExists(f"table {name} exists already", hint="add IF NOT EXISTS, or drop it first", name=str(name))
 
     def _replacement(self, name: Identifier, schema: TableSchema, *, create: bool) -> Replacement:

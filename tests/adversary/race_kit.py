@@ -210,6 +210,9 @@ def check(place: Place, notes: list[dict[str, Any]]) -> dict[str, Any]:
     problems = [f"foreign error: {n['text']}" for n in notes if n["kind"] == "foreign"]
     wb = place.open()
     _wait_for_moves(wb)
+    if place.options.get("metastore") == "jdbc":
+        # A process may be killed between the files of a table and its entry, which docs/decisions/0012 states.
+        wb.run("CALL sys.repair('default')")
     tables = wb.tables()
     found: dict[str, set[int]] = {}
     for name in tables:

@@ -151,11 +151,11 @@ class Denied(Loop):
     is_current = True
 
     def __init__(self, error: Exception) -> None:
-        super().__init__()
-        self.error = error
+        self.failure = error
+        super().__init__()  # starts the thread
 
     def _process_until_stopped(self) -> None:
-        raise self.error
+        raise self.failure
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")

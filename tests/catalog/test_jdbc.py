@@ -263,3 +263,17 @@ def test_a_jdbc_catalog_in_sql(options):
         assert (displayed.databases(), displayed.tables("shop")) == (["default", "shop"], ["t"])
         assert PASSWORD not in repr(wb)
     assert rows_of(options, "paimon_tables") == [(options.get("catalog-key", "jdbc"), "shop", "t")]
+
+
+def test_files_without_an_entry_are_named_with_the_statement_that_adds_it(sqlite):
+    """The process of a CREATE or DROP TABLE was killed between the files and the entry."""
+    catalog = open_catalog("c", sqlite)
+    catalog.create_database("d")
+    catalog.create_table(Identifier("d", "t"), schema())
+    catalog.metastore.remove_table(Identifier("d", "t"))
+
+    with pytest.raises(AlreadyExists, match=r"no table d\.t\n.*CALL sys\.repair\('d\.t'\)"):
+        catalog.create_table(Identifier("d", "t"), schema())
+
+    catalog.repair("d", "t")
+    assert catalog.tables("d") == ["t"]
