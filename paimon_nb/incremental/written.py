@@ -9,6 +9,7 @@ from paimon_nb.session.query.local.aggregates import ORDERED_AGGREGATES
 from paimon_nb.session.query.local.answer import check_written
 from paimon_nb.session.query.local.not_local import NotLocal
 from paimon_nb.session.query.local.time_functions import CURRENT_TIMES
+from paimon_nb.session.query.local.written import is_of
 from paimon_nb.syntax.tree import Call, WindowTable, walk
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def written_tree(session: Session, query: Query, text: str) -> QueryTree:
     nodes = [] if query.tree is None else list(_known(query.tree))
 
     def is_known(span: Span) -> bool:
-        return any(_is_in(span, node) and not any(_meets(span, p) for p in parts) for node, parts in nodes)
+        return any(is_of(span, node, parts) for node, parts in nodes)
 
     return check_written(session, query, text, is_known)
 
@@ -43,14 +44,3 @@ def _known(tree: QueryTree) -> Iterator[tuple[Node, Sequence[Node]]]:
                 yield node, [*node.arguments, *(o.expression for o in node.order), *condition]
             case Call(window=None) if node.function in GROUP_WINDOWS:
                 yield node, []  # its arguments are a column and intervals
-
-
-def _is_in(span: Span, node: Node) -> bool:
-    return node.span.start <= span.start and span.stop <= node.span.stop
-
-
-def _meets(span: Span, node: Node) -> bool:
-    """Whether a part of a node would be replaced; not: a text before or after it."""
-    if span.start == span.stop:
-        return node.span.start < span.start < node.span.stop
-    return span.start < node.span.stop and node.span.start < span.stop

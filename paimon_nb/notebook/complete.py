@@ -180,14 +180,15 @@ def starts_with(word: str, fragment: str) -> bool:
 
 
 def _table_words(session: Any, prefix: str) -> list[str]:
+    from paimon_nb.catalog.state_tables import visible_tables
     from paimon_nb.sql import quote_if_needed
 
     path = split_name(prefix.rpartition(".")[0])
     if not path:
-        known = [*session.catalog.tables(session.current_database), *session.temporary, *session.views]
+        known = [*visible_tables(session.catalog, session.current_database), *session.temporary, *session.views]
         return [*map(quote_if_needed, known), *(quote_if_needed(d) + "." for d in session.catalog.databases())]
     catalog, database = session.find_database(path)
-    return [".".join(map(quote_if_needed, (*path, t))) for t in catalog.tables(database)]
+    return [".".join(map(quote_if_needed, (*path, t))) for t in visible_tables(catalog, database)]
 
 
 def _column_words(session: Any, tables: Iterable[str]) -> list[str]:

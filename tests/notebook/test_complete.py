@@ -82,6 +82,15 @@ def test_names_that_can_stand_there(typed, cell: str, offers: list[str], not_off
     assert [n for n in not_offers if n in found or n in stripped] == []
 
 
+def test_state_tables_are_not_offered(typed, shell: Shell) -> None:
+    shell.value(
+        "%%paimon -q\nCREATE TABLE `orders__state_2_groups` (k INT) COMMENT 'incremental state of default.orders'"
+    )
+    found = typed("%%paimon\nSELECT * FROM ord")
+    assert "orders" in found
+    assert [f for f in found if "state" in f] == []
+
+
 def test_python_cells_are_left_alone(typed) -> None:
     assert "orders" not in typed("x = 1\nord")
 

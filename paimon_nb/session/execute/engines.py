@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from paimon_nb.base.errors import CorruptFile, MissingFile, NewerFormat, PaimonError
+from paimon_nb.base.errors import PaimonError
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.session.core.result import Result, result_of_frame, result_of_rows
-from paimon_nb.session.query.engine_choice import ENGINE, SPARK, check_spark_is_allowed
+from paimon_nb.session.query.engine_choice import ENGINE, SPARK, first_answer
 from paimon_nb.session.query.local.not_local import NotLocal
 from paimon_nb.session.query.local_select import plan_select
 from paimon_nb.syntax.tree import Select
@@ -159,21 +159,12 @@ def answer(question: Question) -> Result:
     Raises:
         BadOptionValue: 'paimon-nb.engine' is 'local', and only Spark can; the message says why.
     """
-    reason = ""
-    for engine in ENGINES:
-        if engine.name == "spark" and question.displayed:
-            check_spark_is_allowed(question.session, reason)
-        try:
-            return engine.plan(question).run()
-        except NotLocal as refused:
-            reason = str(refused)
-        except (MissingFile, CorruptFile, NewerFormat):
-            raise  # the same for any engine, and without a position
-        except PaimonError as error:
-            if engine.name == "spark":
-                raise
-            reason = str(error)  # Spark's path raises it again, with its position
-    raise AssertionError("Spark answers every query")
+
+    def answer_of(engine: Engine) -> Callable[[], Result]:
+        return lambda: engine.plan(question).run()
+
+    engines = ((e.name, answer_of(e)) for e in ENGINES)
+    return first_answer(question.session, engines, checked=question.displayed)
 
 
 def facts_of(question: Question) -> Iterator[Fact]:

@@ -10,7 +10,8 @@ from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.types import DataField
 from paimon_nb.options import table as opt
 from paimon_nb.session.materialized.definition_query import Input, inputs_of, parsed_definition, session_of_definition
-from paimon_nb.session.query.local.answer import local_answer, prepare_for_embedded_engine
+from paimon_nb.session.query.engine_choice import SPARK, first_answer
+from paimon_nb.session.query.local.answer import prepare_for_embedded_engine, run_in_embedded_engine
 from paimon_nb.session.query.local.not_local import NotLocal
 from paimon_nb.table.read.plan.shared_plans import shared_plans
 
@@ -79,8 +80,12 @@ class PreparedQuery:
             tables.append(replace(ref, options={**ref.options, **pin}))
         query = replace(self.query, tables=tuple(tables))
         with shared_plans():
-            found = local_answer(self.session, query, self.text, {})
-        return self._rows_by_spark(query) if found is None else found[0]
+            engines = (("embedded", lambda: self._rows_embedded(query)), (SPARK, lambda: self._rows_by_spark(query)))
+            return first_answer(self.session, engines)
+
+    def _rows_embedded(self, query: Query) -> pa.Table:
+        prepared = prepare_for_embedded_engine(self.session, query, self.text)
+        return run_in_embedded_engine(prepared)[0]
 
     def _rows_by_spark(self, query: Query) -> pa.Table:
         from paimon_nb.session.query.run_query import run_query

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from paimon_nb.base.errors import BadOptionValue
+from paimon_nb.base.errors import BadOptionValue, CorruptFile, MissingFile, NewerFormat, PaimonError
 from paimon_nb.options.option import parse_memory
+from paimon_nb.session.query.local.not_local import NotLocal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from paimon_nb.session.core.session import Session
 
+T = TypeVar("T")
 ENGINE, MAX_BYTES = "paimon-nb.engine", "paimon-nb.engine.max-bytes"
 AUTO, LOCAL, SPARK = "auto", "local", "spark"
 ENGINES = (AUTO, LOCAL, SPARK)
@@ -46,6 +48,34 @@ def check_spark_is_allowed(session: Session, reason: str) -> None:
             f"this query cannot be answered without Spark: {reason}",
             hint=f"RESET '{ENGINE}'", option=ENGINE, value=LOCAL,
         )  # fmt: skip
+
+
+def first_answer(session: Session, engines: Iterable[tuple[str, Callable[[], T]]], *, checked: bool = True) -> T:
+    """The answer of the first engine that has one; Spark, which is the last one, has one or raises the error of the query.
+
+    Args:
+        session: of the query.
+        engines: the name of each, and what makes its answer; it raises NotLocal if it cannot.
+        checked: whether the setting may forbid Spark.
+
+    Raises:
+        BadOptionValue: 'paimon-nb.engine' is 'local', and only Spark can answer; the message says why.
+    """
+    reason = ""
+    for name, answer in engines:
+        if name == SPARK and checked:
+            check_spark_is_allowed(session, reason)
+        try:
+            return answer()
+        except NotLocal as refused:
+            reason = str(refused)
+        except (MissingFile, CorruptFile, NewerFormat):
+            raise  # the same for any engine, and without a position
+        except PaimonError as error:
+            if name == SPARK:
+                raise
+            reason = str(error)  # Spark's path raises it again, with its position
+    raise AssertionError("Spark answers every query")
 
 
 @contextmanager

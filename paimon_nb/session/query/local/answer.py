@@ -7,10 +7,10 @@ from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.base.errors import MissingFile, PaimonError
+from paimon_nb.base.errors import PaimonError
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.types import DataField
-from paimon_nb.session.query.engine_choice import ENGINE, MAX_BYTES, SPARK, check_spark_is_allowed, max_bytes
+from paimon_nb.session.query.engine_choice import ENGINE, MAX_BYTES, SPARK, max_bytes
 from paimon_nb.session.query.local import engine
 from paimon_nb.session.query.local.not_local import NotLocal
 from paimon_nb.session.query.local.sources import Source, open_source, scan_text
@@ -81,27 +81,6 @@ class Prepared:
             f"scan {'.'.join(scan.table.parts)}: {', '.join(f.name for f in scan.fields if f.name in scan.used) or 'no column'} ({source.how}, {source.rows:,} rows, {source.size:,} bytes)"
             for scan, source in self.scans
         ]
-
-
-def local_answer(
-    session: Session, query: Query, text: str, parameters: Mapping[str, Any]
-) -> tuple[pa.Table, tuple[DataField, ...]] | None:
-    """The query's result and its fields, or None if Spark must run it.
-
-    Raises:
-        BadOptionValue: 'paimon-nb.engine' is 'local', and the query is left to Spark; the message says why.
-    """
-    try:
-        prepared = prepare_for_embedded_engine(session, query, text, parameters)
-        found = run_in_embedded_engine(prepared)
-    except NotLocal as reason:
-        check_spark_is_allowed(session, str(reason))
-        return None
-    except MissingFile:
-        raise  # the same for any engine, and without a position
-    except PaimonError:
-        return None  # Spark's path raises it again, with its position
-    return found
 
 
 def prepare_for_embedded_engine(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.identifier import quote
 from paimon_nb.session.query.local.not_local import NotLocal
+from paimon_nb.syntax.tree import Column, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -42,7 +43,7 @@ class WrittenParts:
 
     def of(self, node: Node, parts: Sequence[Node] = ()) -> list[Span]:
         """The edits inside a node that are outside of its parts, and not covered yet."""
-        return [e for e in self._left if _is_inside(e, node.span) and not any(_belongs_to(e, p.span) for p in parts)]
+        return [e for e in self._left if is_of(e, node, parts)]
 
     def cover(self, edits: Iterable[Span]) -> None:
         """These are translated as Spark would."""
@@ -55,10 +56,21 @@ class WrittenParts:
             raise NotLocal(TRANSLATED)
 
 
-def _belongs_to(edit: Span, part: Span) -> bool:
-    """Whether an edit is one of a part; what is inserted before or behind it is not."""
-    is_insertion = edit.start == edit.stop
-    return _is_inside(edit, part) and not (is_insertion and edit.start in (part.start, part.stop))
+def is_of(edit: Span, node: Node, parts: Iterable[Node]) -> bool:
+    """Whether an edit replaces text of a node itself: it is inside of it, and changes nothing of its parts.
+
+    What is inserted before or behind a part is of the node. An edit that contains a part may hide that the part is translated, too, unless it is a column
+    or a literal.
+    """
+    return _is_inside(edit, node.span) and not any(_changes(edit, p) for p in parts)
+
+
+def _changes(edit: Span, part: Node) -> bool:
+    if edit.start == edit.stop:
+        return part.span.start < edit.start < part.span.stop
+    if _is_inside(part.span, edit) and edit != part.span and isinstance(part, Column | Literal):
+        return False
+    return edit.start < part.span.stop and part.span.start < edit.stop
 
 
 def _is_inside(edit: Span, span: Span) -> bool:
