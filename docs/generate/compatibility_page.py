@@ -59,8 +59,9 @@ apache/paimon. The comparisons with 1.3.1 on this page expect these differences.
 COMMITS_HEAD = """## Repairs since Paimon 1.3.1
 
 Of {repairs} pull requests since release 1.3.1 whose titles say that they repair something in core, Flink, Spark or the file formats, and of
-some that add something, {decided} are decided: {mended} were mended here, too, {right} were right already, and {apart} cannot happen here. The others are not
-decided yet. *Right* and *mended* have a test here that shows it.
+some that add something, {decided} are decided: {mended} were mended here, too, {right} were right already, {apart} cannot happen here, and {read} were
+read only: what they repair has no counterpart in the code here, but their case was not tried. {open} are not decided yet. *Right* and
+*mended* have a test here that shows it.
 
 | change | what | decision | test here |
 |---|---|---|---|
@@ -92,17 +93,28 @@ def commits() -> str:
     """The section about repairs of Paimon: those decided, then those that cannot happen here."""
     found = tomllib.loads(COMMITS.read_text())
     decisions = [c["decision"] for c in found["change"]]
-    apart = sum(len(a["numbers"]) for a in found["apart"])
+    apart, read, undecided = (sum(len(a["numbers"]) for a in found[kind]) for kind in ("apart", "read", "open"))
     head = COMMITS_HEAD.format(
         repairs=found["repairs"],
-        decided=len(decisions) + apart,
+        decided=len(decisions) + apart + read,
         mended=decisions.count("mended"),
         right=decisions.count("right"),
         apart=apart,
+        read=read,
+        open=undecided,
     )
     rows = (f"| #{c['number']} | {_escaped(c['what'])} | {c['decision']} | `{c['test']}` |\n" for c in found["change"])
-    others = (f"- {a['why']}: {', '.join(f'#{n}' for n in a['numbers'])}\n" for a in found["apart"])
-    return head + "".join(rows) + "\nWhat cannot happen here:\n\n" + "".join(others)
+    lists = {"apart": "What cannot happen here", "read": "Read only, not tried"}
+    others = "".join(f"\n{title}:\n\n" + _groups(found[kind]) for kind, title in lists.items())
+    return head + "".join(rows) + others + f"\nNot decided yet: {_numbers(found['open'][0])}.\n"
+
+
+def _groups(groups: list[Mapping[str, Any]]) -> str:
+    return "".join(f"- {g['why']}: {_numbers(g)}\n" for g in groups)
+
+
+def _numbers(group: Mapping[str, Any]) -> str:
+    return ", ".join(f"#{n}" for n in group["numbers"])
 
 
 def random_sessions() -> str:

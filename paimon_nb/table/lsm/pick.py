@@ -134,18 +134,20 @@ def pick_by_run_count(levels: Levels, limits: PickLimits) -> Unit | None:
 def extend_by_size_ratio(levels: Levels, limits: PickLimits, count: int, *, forced: bool) -> Unit | None:
     """Pick the first `count` runs and continue while the next one is not much larger than the picked ones.
 
-    `forced`: also if that is a single run. As in Paimon 1.3; later versions may include a large run of level 1.
+    `forced`: also if that is a single run. A run of level 1 is always taken with those above it, so that level 1 does not grow by
+    small steps and a compaction never ends on level 0. Source: Paimon 2.1 `UniversalCompaction.pickForSizeRatio`.
     """
     runs = levels.runs
     if not runs:
         return None
-    taken = sum(r.run.size for r in runs[:count])
+    taken, triggered = sum(r.run.size for r in runs[:count]), forced or count > 1
     for following in runs[count:]:
-        if taken * (100.0 + limits.size_ratio) / 100.0 < following.run.size:
+        is_larger = taken * (100.0 + limits.size_ratio) / 100.0 < following.run.size
+        if is_larger and (not triggered or following.level > 1):
             break
         taken += following.run.size
-        count += 1
-    return unit_of_first_runs(levels, count) if forced or count > 1 else None
+        count, triggered = count + 1, True
+    return unit_of_first_runs(levels, count) if triggered else None
 
 
 def unit_of_first_runs(levels: Levels, count: int) -> Unit:

@@ -284,17 +284,17 @@ class TableHandle:
         return [partition_texts(self.schema, self.options, v, legacy=legacy, default_name=default_name) for v in found]
 
     def _partition_values(self) -> list[tuple[Any, ...]]:
-        """The values of each partition: with rows that a batch read sees, or of a format table each directory."""
+        """The values of each partition with rows, those too that wait for a compaction; of a format table each directory."""
         if self.store.is_format_table:
             from paimon_nb.table.read.format_table import find_partitions
 
             return [p.values for p in find_partitions(self.store)]
-        from paimon_nb.table.read.plan.snapshot_scan import merges_postponed, visible_levels
+        from paimon_nb.table.read.plan.snapshot_scan import merges_postponed
         from paimon_nb.table.tables.system.file_totals import selected_entries
 
         _, entries = selected_entries(self.store)
-        levels, postponed = visible_levels(self.store), merges_postponed(self.store)
-        seen = [e for e in entries if (e.bucket >= 0 or postponed) and (levels is None or levels(e.file.level))]
+        postponed = merges_postponed(self.store)
+        seen = [e for e in entries if e.bucket >= 0 or postponed]
         return [self.store.partition_values(p) for p in dict.fromkeys(e.partition for e in seen)]
 
     # -- time travel

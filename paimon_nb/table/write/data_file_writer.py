@@ -18,6 +18,7 @@ from paimon_nb.base.errors import UnsupportedFormat
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data import (
     KEY_PREFIX,
+    SEQUENCE_FIELD,
     SEQUENCE_NUMBER,
     TRACKING_FIELDS,
     VALUE_KIND,
@@ -289,15 +290,33 @@ class AppendFileWriter(RollingFileWriter):
     def _reset_stats(self) -> None:
         self._values = value_stats(self.store, self.target, self._stored_fields())
         self._rows = 0
+        self._numbers: tuple[int, int] | None = None
+        self._lacks_numbers = False
 
     def _collect_stats(self, part: pa.Table) -> None:
         self._values.add(part)
         self._rows += part.num_rows
+        if not self.tracked:
+            return
+        numbers = part.column(SEQUENCE_FIELD.name)
+        self._lacks_numbers |= numbers.null_count > 0
+        span = pc.min_max(numbers).as_py()
+        if span["min"] is not None:
+            low, high = self._numbers or (span["min"], span["max"])
+            self._numbers = min(low, span["min"]), max(high, span["max"])
+
+    def _sequence_range(self) -> tuple[int, int]:
+        """The smallest and greatest sequence number; 0 of a tracked file: the commit numbers its changed rows."""
+        first = self.next_sequence
+        self.next_sequence += self._rows
+        if not self.tracked:
+            return first, self.next_sequence - 1
+        low, high = self._numbers or (0, 0)
+        return low, 0 if self._lacks_numbers else high
 
     def _describe_file(self, size: int) -> DataFile:
         stats, cols = self._values.result()
-        first = self.next_sequence
-        self.next_sequence += self._rows
+        low, high = self._sequence_range()
         return DataFile(
             file_name=self._name,
             file_size=size,
@@ -306,8 +325,8 @@ class AppendFileWriter(RollingFileWriter):
             max_key=EMPTY_ROW,
             key_stats=EMPTY_STATS,
             value_stats=stats,
-            min_sequence=first,
-            max_sequence=self.next_sequence - 1,
+            min_sequence=low,
+            max_sequence=high,
             schema_id=self.store.schema.id,
             level=0,
             extra_files=(),

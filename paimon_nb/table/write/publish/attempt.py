@@ -57,6 +57,7 @@ from paimon_nb.table.write.publish.partition_changes import partition_changes
 if TYPE_CHECKING:
     from uuid import UUID
 
+    from paimon_nb.format.manifest import DataFile
     from paimon_nb.table.read.store import TableStore
 
 log = logging.getLogger(__name__)
@@ -647,8 +648,10 @@ def _assign_row_ids(
             out.append(entry)  # a compaction of data evolution: values are as new as they were
             continue
         number = new_id if entry.file.first_row_id is None else max(new_id, entry.file.max_sequence)
-        file = replace(entry.file, min_sequence=number, max_sequence=number)
-        has_ids = file.file_source == 1 or ROW_ID_FIELD.name in (file.write_cols or ())
+        low, high = (entry.file.min_sequence, entry.file.max_sequence) if _is_tracked(entry.file) else (0, 0)
+        # Rows that moved keep their numbers, the changed ones of a file get that of the commit.
+        file = replace(entry.file, min_sequence=low or number, max_sequence=(high or number) if low else number)
+        has_ids = file.file_source == 1 or _is_tracked(file)
         if file.first_row_id is None and not has_ids:
             if is_dedicated(file):  # it follows the file that it belongs to
                 file = replace(file, first_row_id=dedicated.get(file.write_cols, begin))
@@ -659,6 +662,11 @@ def _assign_row_ids(
                 next_id += file.row_count
         out.append(replace(entry, file=file))
     return tuple(out), next_id
+
+
+def _is_tracked(file: DataFile) -> bool:
+    """Whether the rows of a file have their ids and sequence numbers in columns."""
+    return ROW_ID_FIELD.name in (file.write_cols or ())
 
 
 # -- indexes
