@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
-import threading
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.incremental.operators import WEIGHT
 from paimon_nb.incremental.row_text import equal_rows
-from paimon_nb.session.query.local.engine import add_zone_functions, settings
+from paimon_nb.session.query.local.engine import DISABLED, add_zone_functions
+from paimon_nb.session.query.local.instances import connection
 from paimon_nb.session.query.local.not_local import NotLocal
 from paimon_nb.session.query.local.values import IN_ZONE, TO_INSTANT
 
@@ -34,31 +32,16 @@ class Relation:
     count: int
 
 
-@dataclass(slots=True)
-class _Idle:
-    """A connection that no refresh uses, and the folder of what does not fit into memory."""
-
-    connection: Any
-    folder: tempfile.TemporaryDirectory[str]
-    process: int
-
-
-_idle: list[_Idle] = []
-"""A new connection starts threads: a third of the cost of a small refresh."""
-_lock = threading.Lock()
-_MAX_IDLE = 2
-
-
 class Engine:
     """A connection, and the tables made in it. A context manager: they end with it. `zone`: the session's time zone."""
 
     def __init__(self, zone: str = "UTC") -> None:
         self._zone, self._has_zone = zone, False
-        self._own = _take_idle() or _connect()
-        self._connection = self._own.connection
+        self._lent = connection(DISABLED)
+        self._used = self._lent.__enter__()
+        self._connection = self._used.duckdb
+        self._connection.execute("SET TimeZone = 'UTC'")  # texts of keys do not depend on the zone of the machine
         self._number = 0
-        self._registered: list[str] = []
-        self._tables: list[str] = []
 
     def __enter__(self) -> Engine:
         return self
@@ -66,31 +49,19 @@ class Engine:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if error is None and not self._has_zone:  # the functions of a zone stay in a connection
-            for name in self._tables:
-                self._connection.execute(f"DROP TABLE {name}")
-            for name in self._registered:
-                self._connection.unregister(name)
-            with _lock:
-                if len(_idle) < _MAX_IDLE:
-                    _idle.append(self._own)
-                    return
-        self._connection.close()
-        self._own.folder.cleanup()
+        self._lent.__exit__(kind, error, trace)
 
     def table(self, sql: str) -> Relation:
         """A table of a query's rows. Raises NotLocal: the engine raised an error, which Spark may raise, too."""
         name = self._new_name()
         self._add_zone_functions(sql)
         found = self._run(lambda: self._connection.execute(f"CREATE TEMP TABLE {name} AS {sql}").fetchone())
-        self._tables.append(name)
         return Relation(name, int(found[0]) if found else 0)
 
     def arrow(self, rows: pa.Table) -> str:
         """The name of Arrow rows in queries."""
         name = self._new_name()
         self._connection.register(name, rows)
-        self._registered.append(name)
         return name
 
     def rows(self, sql: str) -> pa.Table:
@@ -114,7 +85,7 @@ class Engine:
 
     def _add_zone_functions(self, sql: str) -> None:
         if not self._has_zone and calls_zone(sql):
-            add_zone_functions(self._connection, self._zone, f"{IN_ZONE}({TO_INSTANT}(")
+            add_zone_functions(self._used, self._zone, f"{IN_ZONE}({TO_INSTANT}(")
             self._has_zone = True
 
     def _new_name(self) -> str:
@@ -133,24 +104,3 @@ class Engine:
 def calls_zone(sql: str) -> bool:
     """Whether a result depends on the session's time zone."""
     return IN_ZONE in sql or TO_INSTANT in sql
-
-
-def _take_idle() -> _Idle | None:
-    """A connection of this process that is not in use."""
-    with _lock:
-        while _idle:
-            found = _idle.pop()
-            if found.process == os.getpid():
-                return found
-    return None
-
-
-def _connect() -> _Idle:
-    import duckdb
-
-    folder = tempfile.TemporaryDirectory(prefix="paimon-nb-engine-", ignore_cleanup_errors=True)
-    connection = duckdb.connect(":memory:", config=settings(folder.name))
-    connection.execute("SET enable_progress_bar = false")
-    connection.execute("SET TimeZone = 'UTC'")  # texts of keys do not depend on the zone of the machine
-    connection.execute("SET disabled_optimizers = 'top_n'")
-    return _Idle(connection, folder, os.getpid())

@@ -1,17 +1,15 @@
-"""Runs SQL in an embedded DuckDB: bounded memory, a folder for what does not fit, nothing left behind."""
+"""Runs a query in an embedded DuckDB; its errors and large results are left to Spark."""
 
 from __future__ import annotations
 
-import os
 import sys
-import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor, wait
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.session.query.duckdb_read_only import SETTINGS
+from paimon_nb.session.query.local.instances import connection
 from paimon_nb.session.query.local.not_local import NotLocal
 from paimon_nb.session.query.local.values import IN_ZONE, TO_INSTANT
 
@@ -20,18 +18,20 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from paimon_nb.session.query.local.instances import Connection
+
 MAX_ROWS = 1_000_000
 """Rows of a result, at most: a larger one is left to Spark, which shows its first rows."""
 _RELEASE = "2.0."
 _INTERRUPT_S = 0.1
-_DISABLED = ("top_n",)
+DISABLED = ("top_n",)
 """Optimizers that would change answers.
 
 For ORDER BY with LIMIT it filters Parquet files by the values found so far. If each row of a file has the same value, the rows come out as NULL
 (DuckDB 2.0.0).
 """
 _WITH_ERRORS = (
-    *_DISABLED, "expression_rewriter", "statistics_propagation", "cte_filter_pusher", "aggregate_function_rewriter", "projection_pullup",
+    *DISABLED, "expression_rewriter", "statistics_propagation", "cte_filter_pusher", "aggregate_function_rewriter", "projection_pullup",
     "projection_placement", "scalar_fn_pushdown",
 )  # fmt: skip
 """Optimizers that leave out expressions, and with them the errors that Spark reports: `-y <> 100` of the least number, `sum(y + 1)` as
@@ -40,8 +40,6 @@ _UTC = ("UTC", "Etc/UTC", "GMT", "Z")
 _UNKNOWN_FROM_US = 2_114_380_800_000_000
 """The year 2037."""
 _BATCH_ROWS = 1 << 17
-_MEMORY_SHARE, _MEMORY_MAX = 4, 4 << 30
-"""The engine uses a quarter of the machine's memory, at most 4 GB; then it writes to a temporary folder."""
 
 
 def check_installed() -> None:
@@ -85,35 +83,31 @@ def run_in_memory(
     import duckdb
     import pyarrow as pa
 
-    with tempfile.TemporaryDirectory(prefix="paimon-nb-engine-", ignore_cleanup_errors=True) as folder:
-        connection = duckdb.connect(":memory:", config=settings(folder))
-        # The engine runs in a thread, so that an interrupt of the notebook's cell reaches this one and ends it.
-        pool = ThreadPoolExecutor(1, thread_name_prefix="paimon-nb-engine")
-        try:
-            connection.execute(f"SET disabled_optimizers = '{','.join(_WITH_ERRORS if keep_errors else _DISABLED)}'")
-            connection.execute("SET enable_progress_bar = false")  # it would be printed into the cell
+    # The engine runs in a thread, so that an interrupt of the notebook's cell reaches this one and ends it.
+    pool = ThreadPoolExecutor(1, thread_name_prefix="paimon-nb-engine")
+    try:
+        with connection(_WITH_ERRORS if keep_errors else DISABLED) as used:
             for name, source in rows.items():
-                connection.register(name, source)
+                used.duckdb.register(name, source)
             for name, bits in (masks or {}).items():
-                connection.execute(f"SET VARIABLE {name} = CAST(CAST(? AS BLOB) AS BIT)", [bits])
-            add_zone_functions(connection, zone, "\n".join((sql, *before)))
-            reading = pool.submit(_read_up_to_max_rows, connection, sql, before)
+                used.duckdb.execute(f"SET VARIABLE {name} = CAST(CAST(? AS BLOB) AS BIT)", [bits])
+            add_zone_functions(used, zone, "\n".join((sql, *before)))
+            reading = pool.submit(_read_up_to_max_rows, used.duckdb, sql, before)
             try:
                 return reading.result()
             except BaseException:
                 reading.cancel()
                 while not reading.done():  # it may not have begun when it is interrupted for the first time
-                    connection.interrupt()
+                    used.duckdb.interrupt()
                     wait([reading], timeout=_INTERRUPT_S)
                 raise
-        except (duckdb.Error, pa.ArrowException, OSError) as error:  # Arrow's reader wraps the engine's errors
-            raise NotLocal(f"the engine stopped: {str(error).splitlines()[0]}") from error
-        finally:
-            pool.shutdown()
-            connection.close()
+    except (duckdb.Error, pa.ArrowException, OSError) as error:  # Arrow's reader wraps the engine's errors
+        raise NotLocal(f"the engine stopped: {str(error).splitlines()[0]}") from error
+    finally:
+        pool.shutdown()
 
 
-def add_zone_functions(connection: Any, zone: str, text: str) -> None:
+def add_zone_functions(used: Connection, zone: str, text: str) -> None:
     """Adds those of the functions of the session's time zone that a text calls. A local time that does not exist is an error."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -137,7 +131,8 @@ def add_zone_functions(connection: Any, zone: str, text: str) -> None:
         (TO_INSTANT, to_instant, "TIMESTAMP", "TIMESTAMPTZ"),
     ):
         if f"{name}(" in text:
-            connection.create_function(name, function, [of], to, type="arrow")
+            used.is_reusable = False
+            used.duckdb.create_function(name, function, [of], to, type="arrow")
 
 
 def _read_up_to_max_rows(connection: Any, sql: str, before: Sequence[str]) -> pa.Table:
@@ -153,21 +148,3 @@ def _read_up_to_max_rows(connection: Any, sql: str, before: Sequence[str]) -> pa
         if count > MAX_ROWS:
             raise NotLocal(f"the result has more than {MAX_ROWS:,} rows")
     return pa.Table.from_batches(batches, reader.schema)
-
-
-def settings(folder: str) -> dict[str, Any]:
-    return {
-        "threads": os.cpu_count() or 1,
-        "memory_limit": f"{min(_total_memory() // _MEMORY_SHARE, _MEMORY_MAX) >> 20}MiB",
-        "temp_directory": folder,
-        **SETTINGS,
-        "ieee_floating_point_ops": True,
-        "default_collation": "",
-    }
-
-
-def _total_memory() -> int:
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (ValueError, OSError, AttributeError):  # pragma: no cover  no sysconf on Windows
-        return 4 << 30
