@@ -76,15 +76,15 @@ def connection(disabled_optimizers: tuple[str, ...]) -> Iterator[Connection]:
     """A connection for the block. After an error its instance is not used again."""
     instance = _taken() or _started()
     used = Connection(instance.database.cursor())
-    kept = False
+    is_idle = False
     try:
         used.duckdb.execute(f"SET disabled_optimizers = '{','.join(disabled_optimizers)}'")
         used.duckdb.execute("SET enable_progress_bar = false")  # it would be printed into the cell
         yield used
         used.duckdb.close()
-        kept = used.is_reusable and _kept(instance)
+        is_idle = used.is_reusable and _put_back(instance)
     finally:
-        if not kept:
+        if not is_idle:
             used.duckdb.close()
             instance.close()
 
@@ -94,7 +94,7 @@ def _taken() -> _Instance | None:
         return _idle.pop() if _idle else None
 
 
-def _kept(instance: _Instance) -> bool:
+def _put_back(instance: _Instance) -> bool:
     with _lock:
         if len(_idle) >= _MAX_IDLE:
             return False
