@@ -150,7 +150,7 @@ def with_fallback(
     Raises: BranchNotFound. UnsupportedOperation: the branches do not have the same columns or keys.
     """
     store = plan.store
-    other, snapshot = fallback_state(store, name, travel, plan.snapshot)
+    other, snapshot = fallback_state(store, name, travel, plan.snapshot, first=first)
     if snapshot is None:
         return plan
     there = plan_snapshot(other, snapshot, plan.predicate, levels=levels or _levels(other, optimized))
@@ -197,9 +197,9 @@ def _with_stage(plan: ScanPlan, stage: Stage) -> ScanReport:
 
 
 def fallback_state(
-    store: TableStore, name: str, travel: TimeTravel, found: Snapshot | None
+    store: TableStore, name: str, travel: TimeTravel, found: Snapshot | None, *, first: bool = False
 ) -> tuple[TableStore, Snapshot | None]:
-    """The fallback branch and its snapshot for a time travel, as in Java.
+    """The fallback branch, or the primary one (`first`), and its snapshot for a time travel, as in Java.
 
     A tag means the branch's own tag of that name; without one there is no snapshot. A numeric version means the
     branch's own snapshot, if it exists. Otherwise: the branch as of the commit time of `found`, the main branch's
@@ -208,7 +208,7 @@ def fallback_state(
     Raises: BranchNotFound. UnsupportedOperation: the branches do not have the same columns or keys.
     """
     other = store.on_branch(name)
-    _check_same_columns(store, other)
+    _check_same_columns(*((other, store) if first else (store, other)))
     if found is None or isinstance(travel, Latest):
         return other, other.latest()
     if isinstance(travel, AtVersion):

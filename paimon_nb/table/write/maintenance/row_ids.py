@@ -104,11 +104,11 @@ def _reassign(
 ) -> Reassigned | None:
     """One attempt; None: another commit came first."""
     if not store.schema.partition_keys:
-        return Reassigned(latest.id, None, first_free, first_free, skipped="the table has no partitions")
+        return Reassigned(latest.id, None, first_free, first_free, skipped="table is not partitioned")
     entries = live_entries(store, latest)
     plan, next_row_id = _new_ids(store, entries, first_free, partitions)
     if not plan:
-        return Reassigned(latest.id, None, first_free, first_free, skipped="the ids of each partition are consecutive")
+        return Reassigned(latest.id, None, first_free, first_free, skipped="row IDs are already partition-contiguous")
     changed = [_with_new_ids(e, plan.get(e.partition)) for e in entries]
     indexes, moved = _moved_indexes(index_entries(store, latest), plan)
     writer = ManifestWriter(store, latest)

@@ -40,7 +40,7 @@ def test_ids_of_a_partition_become_consecutive(wb):
     latest = wb.table("t").latest_snapshot()
     assert (latest.commit_kind, latest.next_row_id, latest.total_record_count) == ("OVERWRITE", 11, rows_before)
     again = wb.run("CALL sys.reassign_row_id('t')").arrow.to_pylist()[0]["result"]
-    assert again == "Skipped. Row IDs for table 'default.t' were not reassigned because the ids of each partition are consecutive: snapshot 5 unchanged, nextRowId=11."  # fmt: skip
+    assert again == "Skipped. Row IDs for table 'default.t' were not reassigned because row IDs are already partition-contiguous: snapshot 5 unchanged, nextRowId=11."  # fmt: skip
     assert wb.table("t").latest_snapshot().id == 5
 
 
@@ -93,7 +93,7 @@ def test_tables_without_ids_or_partitions(wb):
     with pytest.raises(UnsupportedOperation, match="no rows"):
         wb.run("CALL sys.reassign_row_id('whole')")
     wb.table("whole").append(pa.table({"id": pa.array([1], pa.int32())}))
-    assert "the table has no partitions" in wb.run("CALL sys.reassign_row_id('whole')").arrow.to_pylist()[0]["result"]
+    assert "table is not partitioned" in wb.run("CALL sys.reassign_row_id('whole')").arrow.to_pylist()[0]["result"]
 
 
 def test_other_commits_are_taken_up_or_win(wb, monkeypatch):
