@@ -22,6 +22,8 @@ RELEASES = RECORDS.parent / "paimon_releases.toml"
 """Where releases of Paimon give different answers."""
 COMMITS = RECORDS.parent / "paimon_commits.toml"
 """Repairs of Paimon since 1.3.1, each decided."""
+NEWEST = RECORDS.parent / "newest_suites.toml"
+"""Cases of the newest suites that release 1.3.1 lacks, counted by suite."""
 ENGINES = {"flink": "Flink", "spark": "Spark"}
 """The first part of a record's file name -> the connector whose suites it records."""
 HEAD = """---
@@ -40,6 +42,15 @@ A case that a suite repeats for several formats or modes counts once per repetit
 
 The cases were run once, by their own statements, and counted. *Tests here* are tests of this repository that play the behaviour of a
 suite with tables and rows of their own, so that a change of it is noticed; they do not repeat the suite case by case.
+"""
+NEWEST_HEAD = """## Newer cases of the suites
+
+Cases of the master of August 2026 that release 1.3.1 lacks. Their own statements were run once, read from the suites by a program. *Same*
+gave the answer of Java. *Plan* did, too, up to a check of Java's own plans. *Different* is explained below. *Not played* are cases that call
+Java classes, need a service, or use what that program does not know: they are not decided. Suites without SQL are left out.
+
+| suite | cases | same | plan | different | not played |
+|---|---|---|---|---|---|
 """
 SESSIONS_HEAD = """## Random sessions of Flink SQL
 
@@ -77,7 +88,7 @@ def page() -> str:
         found = list(suites(prefix))
         if found:
             parts.append(_section(engine, found))
-    return "\n".join([*parts, documented_statements.section(), random_sessions()])
+    return "\n".join([*parts, newest_suites(), documented_statements.section(), random_sessions()])
 
 
 def releases() -> str:
@@ -115,6 +126,31 @@ def _groups(groups: list[Mapping[str, Any]]) -> str:
 
 def _numbers(group: Mapping[str, Any]) -> str:
     return ", ".join(f"#{n}" for n in group["numbers"])
+
+
+def newest_suites() -> str:
+    """The section about cases that the suites have since release 1.3.1."""
+    found = tomllib.loads(NEWEST.read_text())["suite"]
+    rows = [_newer_counts(s) for s in found]
+    totals = {c: [sum(r[i] for r, s in zip(rows, found, strict=True) if s["connector"] == c) for i in range(5)] for c in ENGINES}
+    lines = [_newer_line(s["name"], r) for s, r in zip(found, rows, strict=True)]
+    lines += [_newer_line(f"**{ENGINES[c]}**", counts) for c, counts in totals.items()]
+    differs = (
+        f"- {s['name']}, {_escaped(d['case'])}. Here: {_escaped(d['here'])}. Reason: {_escaped(d['reason'])}.\n"
+        for s in found
+        for d in s.get("differs", ())
+    )
+    return NEWEST_HEAD + "".join(lines) + "\n" + "".join(differs)
+
+
+def _newer_counts(suite: Mapping[str, Any]) -> list[int]:
+    cases, same, inside = suite["cases"], suite["same"], suite["inside"]
+    different = sum(d["cases"] for d in suite.get("differs", ()))
+    return [cases, same, inside, different, max(0, cases - same - inside - different)]
+
+
+def _newer_line(name: str, counts: list[int]) -> str:
+    return f"| {name} | {' | '.join(map(str, counts))} |\n"
 
 
 def random_sessions() -> str:
