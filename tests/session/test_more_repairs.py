@@ -276,8 +276,12 @@ def test_views_and_repairs_of_a_jdbc_catalog(wb, tmp_path):
 
 
 def test_a_primary_branch_without_the_keys_of_its_table(wb):
-    wb.run("CREATE TABLE t (id INT NOT NULL, v STRING, p INT NOT NULL) PARTITIONED BY (p); CALL sys.create_branch('t', 'nb')")
-    wb.run("ALTER TABLE t SET ('primary-key' = 'p,id', 'bucket' = '2'); ALTER TABLE t SET ('scan.primary-branch' = 'nb')")
+    wb.run(
+        "CREATE TABLE t (id INT NOT NULL, v STRING, p INT NOT NULL) PARTITIONED BY (p); CALL sys.create_branch('t', 'nb')"
+    )
+    wb.run(
+        "ALTER TABLE t SET ('primary-key' = 'p,id', 'bucket' = '2'); ALTER TABLE t SET ('scan.primary-branch' = 'nb')"
+    )
     wb.run("INSERT INTO `t$branch_nb` VALUES (20, 'cat', 1), (20, 'dog', 1), (10, 'wolf', 2)")
     wb.run("INSERT INTO t VALUES (10, 'apple', 1), (10, 'horse', 3)")
     assert rows(wb, "SELECT id, v FROM t") == [(10, "horse"), (10, "wolf"), (20, "cat"), (20, "dog")]
