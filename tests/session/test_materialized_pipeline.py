@@ -212,6 +212,45 @@ def test_other_queries(lake, query, key, expected):
     assert {t: sorted(next(iter(r.values())) for r in rows) for t, rows in origin(lake, "m", **key).items()} == expected
 
 
+ROWS_OF_OPERATORS = {
+    "union": ("SELECT region FROM orders UNION SELECT name FROM items", {"region": "eu"}, {"orders": [1, 3], "items": []}),
+    "a left join": ("SELECT o.id, i.name FROM orders o LEFT JOIN items i ON o.item = i.item", {"id": 4}, {"orders": [4], "items": []}),
+    "a right join": ("SELECT o.id, i.name AS label FROM orders o RIGHT JOIN items i ON o.item = i.item", {"label": "cog"}, {"orders": [], "items": [3]}),
+    "a full join": ("SELECT o.id, i.name FROM orders o FULL JOIN items i ON o.item = i.item", {"id": 2}, {"orders": [2], "items": [2]}),
+    "a semi join": ("SELECT o.id FROM orders o LEFT SEMI JOIN items i ON o.item = i.item", {"id": 3}, {"orders": [3]}),
+    "NOT EXISTS": ("SELECT id FROM orders WHERE NOT EXISTS (SELECT 1 FROM items i WHERE i.item = orders.item)", {"id": 4}, {"orders": [4]}),
+    "groups": ("SELECT region, count(*) AS n, min(price) AS m FROM orders GROUP BY region", {"region": "eu"}, {"orders": [1, 3]}),
+    "a NULL group": ("SELECT region, count(*) AS n FROM orders GROUP BY region", {"region": None}, {"orders": [4]}),
+    "HAVING": ("SELECT region, count(*) AS n FROM orders GROUP BY region HAVING count(*) > 1", {"region": "eu"}, {"orders": [1, 3]}),
+    "one row of all": ("SELECT count(*) AS n FROM orders", {"n": 4}, {"orders": [1, 2, 3, 4]}),
+    "ROLLUP": ("SELECT region, item, count(*) AS n FROM orders GROUP BY ROLLUP (region, item)", {"region": "eu", "item": 2}, {"orders": [3]}),
+    "a total of ROLLUP": ("SELECT region, item, count(*) AS n FROM orders GROUP BY ROLLUP (region, item)", {"region": "eu", "item": None}, {"orders": [1, 3]}),
+    "LIMIT": ("SELECT id FROM orders ORDER BY id LIMIT 2", {"id": 2}, {"orders": [2]}),
+    "a scalar subquery": ("SELECT id FROM orders WHERE price > (SELECT avg(price) FROM orders)", {"id": 3}, {"orders": [3]}),
+    "a correlated subquery": ("SELECT id, (SELECT max(name) FROM items i WHERE i.item = orders.item) AS m FROM orders", {"id": 3}, {"orders": [3]}),
+    "array_agg": ("SELECT region, array_agg(price) AS l FROM orders GROUP BY region", {"region": "eu"}, {"orders": [1, 3]}),
+    "an aggregate as the key": ("SELECT region, count(*) AS n FROM orders GROUP BY region", {"n": 2}, "several rows"),
+    "a window function as the key": ("SELECT id, sum(price) OVER (ORDER BY id) AS s FROM orders", {"s": 1}, "several rows"),
+    "EXCEPT": ("SELECT item FROM orders EXCEPT SELECT item FROM items", {"item": 9}, "EXCEPT"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("operator", ROWS_OF_OPERATORS)
+def test_rows_of_each_operator(lake, operator):
+    query, key, expected = ROWS_OF_OPERATORS[operator]
+    lake.run("INSERT INTO orders (id, price, item) VALUES (4, 3, 9); INSERT INTO items VALUES (3, 'cog')")
+    lake.run(f"CREATE MATERIALIZED TABLE m AS {query}")
+    assert nodes(lake)["m"].state == "ok"
+    if isinstance(expected, str):
+        with pytest.raises(UnsupportedOperation, match=expected):
+            origin(lake, "m", **key)
+        return
+    found = origin(lake, "m", **key)
+    assert {t: sorted(next(iter(r.values())) for r in rows) for t, rows in found.items()} == {
+        f"default.{t}": ids for t, ids in expected.items()
+    }
+
+
 def test_a_view_with_other_names(lake):
     lake.run("CREATE MATERIALIZED VIEW v (a, b) TBLPROPERTIES ('primary-key' = 'a') AS SELECT id, price FROM orders")
     assert origin(lake, "v", a=2) == {"default.orders": [{"id": 2, "region": "us", "price": 2, "item": 2}]}

@@ -15,9 +15,23 @@ from paimon_nb.incremental.positions import last_refresh
 from paimon_nb.session.materialized.definition import definition_of, is_materialized
 from paimon_nb.session.materialized.definition_query import parsed_definition
 from paimon_nb.session.materialized.prepared_query import PreparedQuery, prepare
+from paimon_nb.session.query.local.aggregates import AGGREGATES, ORDERED_AGGREGATES
 from paimon_nb.sql import parse
 from paimon_nb.statements import Query
-from paimon_nb.syntax.tree import Alias, Bracketed, Column, DerivedTable, NestedJoin, Select, SetOperation, Star, Table
+from paimon_nb.syntax.tree import (
+    Alias,
+    Bracketed,
+    Call,
+    Column,
+    DerivedTable,
+    Join,
+    NestedJoin,
+    Select,
+    SetOperation,
+    Star,
+    Table,
+    walk,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,6 +41,7 @@ if TYPE_CHECKING:
     from paimon_nb.session.core.session import ResolvedTable, Session
     from paimon_nb.syntax.tree import Node, QueryTree
 
+_OF_ROWS = frozenset({*AGGREGATES, *ORDERED_AGGREGATES})
 MAX_ROWS = 100
 """Rows of an input that are returned."""
 
@@ -77,8 +92,20 @@ def origin_of_row(session: Session, target: ResolvedTable, key: Mapping[str, Any
             text, key, text_literal if prepared.session.flink_semantics else spark_literal
         ):
             made = PreparedQuery(prepared.session, _query(sql), sql, prepared.inputs)
-            found.append(_input_rows(prepared, source, made.rows_at(snapshots), sql))
+            rows = made.rows_at(snapshots)
+            found.append(_input_rows(prepared, source, _without_missing(rows) if branch.has_outer_join else rows, sql))
     return found
+
+
+def _without_missing(rows: pa.Table) -> pa.Table:
+    """The rows without those that an outer join makes where there is no row."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    exists = pa.chunked_array([pa.nulls(rows.num_rows, pa.bool_()).fill_null(False)])
+    for column in rows.columns:
+        exists = pc.or_(exists, pc.is_valid(column))
+    return rows.filter(exists)
 
 
 def _query(sql: str) -> Query:
@@ -109,13 +136,21 @@ class _Branch:
     """Column of the materialized table, in lower case -> SQL."""
     common: str
     """The WITH clause before it, or ''."""
+    computed: Mapping[str, bool]
+    """Those of the columns that are made of several rows, in lower case; whether by a window function."""
+
+    @property
+    def has_outer_join(self) -> bool:
+        """Whether a source may have no row, so that its columns are NULL."""
+        joins = [n for n in walk(self.select) if isinstance(n, Join)]
+        return any(j.side and j.kind not in ("SEMI", "ANTI") for j in joins)
 
     def queries(self, text: str, key: Mapping[str, Any], literal: Callable[[str], str]) -> Iterator[tuple[Node, str]]:
         """For each source the query of its rows."""
         select = self.select
         if select.source is None:
             return
-        conditions = [f"{self._expression(name)} = {_literal(value, literal)}" for name, value in key.items()]
+        conditions = [c for name, value in key.items() if (c := self._condition(name, value, literal))]
         if select.where is not None:
             conditions.insert(0, f"({text[select.where.span.start : select.where.span.stop]})")
         stop = max(select.source.span.stop, *(j.span.stop for j in select.joins), 0)
@@ -127,9 +162,24 @@ class _Branch:
                 source,
                 (
                     f"{self.common}SELECT {distinct}{star} FROM {text[select.source.span.start : stop]} "
-                    f"WHERE {' AND '.join(conditions)} LIMIT {MAX_ROWS + 1}"
+                    f"WHERE {' AND '.join(conditions) or 'TRUE'} LIMIT {MAX_ROWS + 1}"
                 ),
             )
+
+    def _condition(self, name: str, value: Any, literal: Callable[[str], str]) -> str:
+        """The condition on the rows of the sources; '': all rows made the value."""
+        expression = self._expression(name)
+        if name.lower() in self.computed:
+            if self.select.group is None and not self.select.distinct and not self.computed[name.lower()]:
+                return ""  # an aggregate of all rows
+            raise UnsupportedOperation(
+                f"column {name!r} is computed from several rows, which cannot be followed to its inputs",
+                hint="name the columns of GROUP BY instead",
+            )
+        if value is None:
+            group = self.select.group  # NULL is also the value of a key that a set leaves out
+            return f"{expression} IS NULL" if group is None or group.is_plain else ""
+        return f"{expression} = {_literal(value, literal)}"
 
     def _expression(self, name: str) -> str:
         found = self.expressions.get(name.lower())
@@ -157,7 +207,7 @@ def _branches(tree: QueryTree, names: Sequence[str], common: Sequence[str], text
                 return
             _check_plain(tree)
             head = f"WITH {', '.join(items)} " if items else ""
-            yield _Branch(tree, _expressions(tree, names, text), head)
+            yield _Branch(tree, _expressions(tree, names, text), head, _computed(tree, names))
         case _:
             raise UnsupportedOperation(
                 f"rows of {getattr(tree, 'op', 'VALUES')} cannot be followed to its inputs",
@@ -194,6 +244,18 @@ def _expressions(tree: Select, names: Sequence[str], text: str) -> dict[str, str
         found[own.lower()] = sql
         if not stars and at < len(names) and own.lower() not in {n.lower() for n in names}:
             found[names[at].lower()] = sql
+    return found
+
+
+def _computed(tree: Select, names: Sequence[str]) -> Mapping[str, bool]:
+    """The columns with aggregate functions (False), or with window functions (True)."""
+    found: dict[str, bool] = {}
+    for at, item in enumerate(tree.items):
+        calls = [n for n in walk(item) if isinstance(n, Call)]
+        has_window = any(c.window is not None for c in calls)
+        if has_window or any(c.function in _OF_ROWS for c in calls):
+            columns = (item.name if isinstance(item, Alias) else "", names[at] if at < len(names) else "")
+            found |= dict.fromkeys((c.lower() for c in columns), has_window)
     return found
 
 
