@@ -258,10 +258,24 @@ class PostgresClient:
             yield from copy.rows()
 
     def begin_snapshot(self) -> SnapshotPoint:
-        """Begin the snapshot that `tables` and `rows` read."""
-        self.run_query("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        ((snapshot, until),) = self.run_query("SELECT pg_current_snapshot()::text, pg_current_wal_insert_lsn()::text")
-        return SnapshotPoint(snapshot, from_lsn(until))
+        """Begin the snapshot that `tables` and `rows` read.
+
+        The tables are locked before, in the mode of a SELECT: a statement that rewrites a table, such as a change of a column's type,
+        would leave it empty for an older snapshot.
+        """
+        from psycopg import sql
+
+        while True:
+            locked = {(t.schema, t.name) for t in self.tables()}
+            self.run_query("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            listed = sql.SQL(", ").join(sql.Identifier(*name) for name in sorted(locked))
+            self._run(sql.SQL("LOCK TABLE {} IN ACCESS SHARE MODE").format(listed))
+            ((snapshot, until),) = self.run_query(
+                "SELECT pg_current_snapshot()::text, pg_current_wal_insert_lsn()::text"
+            )
+            if locked.issuperset((t.schema, t.name) for t in self.tables()):
+                return SnapshotPoint(snapshot, from_lsn(until))
+            self.run_query("ROLLBACK")  # a table was created meanwhile
 
     # -- the log
 
