@@ -87,7 +87,7 @@ def test_opening_a_table_and_its_first_read(s3, warehouse):
         assert open_catalog("c", options).table(T).to_arrow().num_rows == 65
 
     requests = _least(8, s3, read, lambda options: {**options, "warehouse": warehouse})
-    assert (_immutable(requests.fetched_twice()), requests.lists) == ([], 2)  # of schemas and of privileges
+    assert (_immutable(requests.fetched_twice()), requests.lists) == ([], 0)
 
 
 def test_a_lookup_after_a_lookup(s3, warehouse):

@@ -41,7 +41,10 @@ class PrivilegeStore:
     @property
     def exists(self) -> bool:
         """Whether the warehouse has privileges."""
-        return all(self._fs.exists(self._system_table_path(name)) for name in (PRIVILEGES, USERS))
+        paths = [self._system_table_path(name) for name in (PRIVILEGES, USERS)]
+        if self._fs.is_object_store:  # directories are prefixes there, which only a listing finds
+            return None not in self._fs.read_each([SchemaDirectory(self._fs, path).path(0) for path in paths])
+        return all(map(self._fs.exists, paths))
 
     def create(self, root_password: str) -> None:
         """Create both tables, with the users `root` and `anonymous`. Raises AlreadyExists."""

@@ -329,6 +329,8 @@ def with_new_ids(t: DataType, next_id: Callable[[], int]) -> DataType:
 
 
 _TRIES = 3
+_FIRST_PROBE = 4
+"""Versions that are looked for at once on an object store; then twice as many, and so on."""
 _NAME = re.compile(r"schema-(\d{1,18})")
 
 
@@ -339,6 +341,8 @@ class SchemaDirectory:
     def __init__(self, fs: FileIO, branch_root: str) -> None:
         self.fs, self.root = fs, posixpath.join(branch_root, "schema")
         self._read: dict[int, tuple[bytes, TableSchema]] = {}
+        self._probed: dict[int, bytes] = {}
+        """Contents that `latest_id` has read on its way, not parsed."""
         self._newest_seen: int | None = None
 
     def begin_with(self, other: SchemaDirectory) -> None:
@@ -355,12 +359,34 @@ class SchemaDirectory:
 
     def latest_id(self) -> int | None:
         """The id of the newest version, or None if the table does not exist."""
+        start = 0
         if self._newest_seen is not None:
             there, following = self.fs.read_each([self.path(self._newest_seen), self.path(self._newest_seen + 1)])
             if there is not None and following is None:
                 return self._newest_seen
-        self._newest_seen = max(self.ids(), default=None)
+            start = self._newest_seen + 1 if there is not None else 0
+        probed = self._probe_newest(start) if self.fs.is_object_store else None
+        self._newest_seen = max(self.ids(), default=None) if probed is None else probed
         return self._newest_seen
+
+    def _probe_newest(self, first: int) -> int | None:
+        """The newest version from `first` on, found without a listing, which a store may forbid; None if `first` is 0 and missing, or
+        there are gaps.
+        """
+        size = _FIRST_PROBE
+        while True:
+            ids = range(first, first + size)
+            found = self.fs.read_each([self.path(i) for i in ids])
+            self._probed |= {i: data for i, data in zip(ids, found, strict=True) if data is not None}
+            if None in found:
+                there = found.index(None)
+                gapless = all(data is None for data in found[there:])
+                return first + there - 1 if gapless and first + there else None
+            first, size = first + size, 2 * size
+
+    def first_content(self) -> bytes | None:
+        """The content of version 0, if `latest_id` has read it."""
+        return self._probed.get(0)
 
     def latest(self) -> TableSchema | None:
         """The newest version, or None if the table does not exist."""
@@ -373,7 +399,8 @@ class SchemaDirectory:
         if held is None:
             path = self.path(schema_id)
             try:
-                data = self.fs.read(path)
+                probed = self._probed.pop(schema_id, None)
+                data = self.fs.read(path) if probed is None else probed
             except MissingFile:
                 self.fs.check_pinned()  # the table itself may be gone
                 raise CorruptFile(
@@ -430,11 +457,13 @@ class SchemaDirectory:
     def forget(self) -> None:
         """Read all versions again: some may have been replaced."""
         self._read.clear()
+        self._probed.clear()
         self._newest_seen = None
 
     def delete(self, schema_id: int) -> None:
         """For fast-forward of branches only."""
         self._read.pop(schema_id, None)
+        self._probed.pop(schema_id, None)
         self.fs.delete(self.path(schema_id))
 
 

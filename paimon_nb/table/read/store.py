@@ -147,7 +147,13 @@ class TableStore:
     def _open(cls, fs: FileIO, root: str, branch: str, dynamic: Mapping[str, str] | None) -> TableStore:
         branch_root = _branch_root(fs, root, branch)
         schemas, marker = SchemaDirectory(fs, branch_root), _first_schema_path(root)
-        newest, first = in_threads_on_object_store(fs, schemas.latest_id, lambda: _read_if_present(fs, marker))
+        # An object store reads the first schema file with the others.
+        read_marker = None if fs.is_object_store and marker == schemas.path(0) else marker
+        newest, first = in_threads_on_object_store(
+            fs, schemas.latest_id, lambda: None if read_marker is None else _read_if_present(fs, read_marker)
+        )
+        if read_marker is None:
+            first = schemas.first_content()
         if newest is None and branch == MAIN_BRANCH:
             hidden = hidden_schema_directory(fs, root)  # of a format table
             newest = hidden.latest_id()

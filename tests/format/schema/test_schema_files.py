@@ -172,3 +172,44 @@ def test_the_directory(tmp_path):
 def test_a_schema_that_is_gone_is_told_with_its_path():
     with pytest.raises(CorruptFile, match="schema-3"):
         SchemaDirectory(MemoryFileIO(), "memory:/t").get(3)
+
+
+class StoreWithoutListings(MemoryFileIO):
+    """An object store that forbids LIST, and counts reads."""
+
+    is_object_store = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reads: list[str] = []
+
+    def list(self, path):
+        raise PermissionError(f"LIST {path}")
+
+    def read(self, path):
+        self.reads.append(path)
+        return super().read(path)
+
+
+@pytest.mark.parametrize("versions", [1, 3, 4, 5, 12, 40])
+def test_the_newest_version_is_found_without_a_listing(versions):
+    fs = StoreWithoutListings()
+    for i in range(versions):
+        fs.write(f"m/t/schema/schema-{i}", node(id=i).encode())
+    schemas = SchemaDirectory(fs, "m/t")
+    assert (schemas.latest_id(), schemas.get(versions - 1).id, schemas.get(0).id) == (versions - 1, versions - 1, 0)
+    assert len(fs.reads) == len(set(fs.reads))
+    fs.write(f"m/t/schema/schema-{versions}", node(id=versions).encode())
+    assert schemas.latest_id() == versions
+
+
+@pytest.mark.parametrize("there", [[], [2], [0, 2]])
+def test_an_object_store_with_gaps_is_listed(there):
+    class Store(StoreWithoutListings):
+        def list(self, path):
+            return MemoryFileIO.list(self, path)
+
+    fs = Store()
+    for i in there:
+        fs.write(f"m/t/schema/schema-{i}", node(id=i).encode())
+    assert SchemaDirectory(fs, "m/t").latest_id() == max(there, default=None)

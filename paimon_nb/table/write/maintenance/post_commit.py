@@ -22,10 +22,16 @@ if TYPE_CHECKING:
     from paimon_nb.table.read.store import TableStore
 
 log = logging.getLogger(__name__)
+_SNAPSHOTS_PER_LISTING = 10
 
 
 def run_post_commit(
-    store: TableStore, *, batch: bool = True, looked_ms: int | None = None, partitions: Collection[bytes] = ()
+    store: TableStore,
+    *,
+    batch: bool = True,
+    looked_ms: int | None = None,
+    partitions: Collection[bytes] = (),
+    newest: int | None = None,
 ) -> bool:
     """Expire consumers and partitions, create due tags, then expire tags, snapshots and changelogs, as configured.
 
@@ -35,6 +41,7 @@ def run_post_commit(
         batch: the commit ends a batch job. looked_ms: time of the committer's last partition expiry check; None: just
             now.
         partitions: those with new rows: `partition.end-input-to-done` marks them at the end of a batch job.
+        newest: id of the snapshot of the commit; None: it is looked for.
 
     Returns whether partition expiry was checked.
 
@@ -51,7 +58,7 @@ def run_post_commit(
         (looks, expire_partitions),
         (own and tags in ("process-time", "watermark"), create_due_tags),
         (own and batch and tags == "batch", create_batch_tag),
-        (own, lambda s: due_steps.update(_due_expiries(s))),
+        (own, lambda s: due_steps.update(_due_expiries(s, newest))),
         (own, lambda s: expire_tags(s) if due_steps.get("tags") else None),
         (own, lambda s: expire_snapshots(s) if due_steps.get("snapshots") else None),
         (own, lambda s: expire_changelogs(s) if due_steps.get("changelogs") else None),
@@ -78,19 +85,22 @@ def _run_step(store: TableStore, step: Callable[[TableStore], object]) -> None:
             return
 
 
-def _due_expiries(store: TableStore) -> dict[str, bool]:
+def _due_expiries(store: TableStore, newest: int | None) -> dict[str, bool]:
     """What may have expired. Mostly nothing has; for an object store this is one round of requests."""
     history = not _has_postponed_rows(store)
     tags, snapshots, changelogs = in_threads_on_object_store(
         store.fs,
-        lambda: bool(store.options.get(opt.TAG_TIME_EXPIRE_ENABLED)) and _has_tags(store),
-        lambda: history and _has_expired_snapshots(store),
+        lambda: bool(store.options.get(opt.TAG_TIME_EXPIRE_ENABLED)) and _has_tags(store, newest),
+        lambda: history and _has_expired_snapshots(store, newest),
         lambda: history and store.options.changelog_outlives_snapshots and bool(store.changelogs.ids()),
     )
     return {"tags": tags, "snapshots": snapshots, "changelogs": changelogs}
 
 
-def _has_tags(store: TableStore) -> bool:
+def _has_tags(store: TableStore, newest: int | None) -> bool:
+    """Whether there are tags, which may expire. Only a listing shows them: on an object store each tenth snapshot does one."""
+    if store.fs.is_object_store and newest is not None and newest % _SNAPSHOTS_PER_LISTING:
+        return False
     return (store.versions is not None or bool(store.fs.names(store.tags.root))) and bool(store.tags.names())
 
 
@@ -100,9 +110,12 @@ def _has_postponed_rows(store: TableStore) -> bool:
     return newest is not None and newest.commit_kind != "COMPACT"
 
 
-def _has_expired_snapshots(store: TableStore) -> bool:
+def _has_expired_snapshots(store: TableStore, newest: int | None) -> bool:
     """Whether the oldest snapshot is beyond the limits. Consumers, which may retain it, are not read."""
-    newest, oldest = in_threads_on_object_store(store.fs, store.snapshots.latest_id, store.snapshots.earliest)
+    if newest is None:
+        newest, oldest = in_threads_on_object_store(store.fs, store.snapshots.latest_id, store.snapshots.earliest)
+    else:
+        oldest = store.snapshots.earliest()
     if newest is None or oldest is None or newest - oldest.id < store.options.get(opt.SNAPSHOT_NUM_RETAINED_MIN):
         return False
     limits = ExpireLimits.of(store)
