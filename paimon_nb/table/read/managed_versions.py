@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from paimon_nb.base.errors import (
     CorruptFile,
     MissingFile,
+    PaimonError,
     SnapshotNotFound,
     StoreError,
     TagNotFound,
@@ -261,7 +262,13 @@ class ManagedTags(TagDirectory):
     def rename(self, name: str, new_name: str) -> None:
         tag = self.get(name)
         self.create(new_name, tag.snapshot, tag.create_time, tag.retained_ms)
-        self.delete(name)
+        try:
+            self.delete(name)
+        except PaimonError as error:
+            if not error.facts.get("sent"):  # else the old one may be gone
+                with suppress(PaimonError):
+                    self.delete(new_name)
+            raise
 
     def _tag_names_of_server(self) -> _TagNamesReply:
         try:
