@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
+from rest_server import RestServer
 
 import paimon_nb
-from paimon_nb.base.errors import PaimonError, TableReplaced
+from paimon_nb.base.errors import PaimonError, TableNotFound, TableReplaced
+from paimon_nb.catalog.rest.api import RestApi
 from paimon_nb.fs import LocalFileIO, MemoryFileIO
 from paimon_nb.fs.object_store import S3FileIO
 
@@ -121,6 +123,62 @@ def test_a_table_that_moves_while_a_writer_publishes(kind, meanwhile, at, tmp_pa
     if kept == "y":
         assert ids_of(now, "x") == []
     check_sound(now)
+
+
+REST_MEANWHILE = [m for m in MEANWHILE if m != "drop and undrop"]
+"""The server decides what becomes of dropped tables."""
+
+
+@pytest.mark.parametrize("meanwhile", REST_MEANWHILE)
+@pytest.mark.parametrize("at", ["before write manifest/", "before commit", "after commit"])
+def test_a_table_of_a_rest_catalog_that_moves_while_a_writer_publishes(meanwhile, at, tmp_path, monkeypatch):
+    """The server compares the uuid of the table: a commit is in the table that was opened, or fails and changes no other one."""
+    with RestServer(tmp_path / "w") as server:
+
+        def open_session() -> Workbench:
+            options = server.options()
+            return paimon_nb.connect(options.pop("warehouse"), options=options)
+
+        writer, other = open_session(), open_session()
+        writer.run(CREATE)
+        table = writer.table("x")
+        table.append(rows(0))
+        act = once(lambda: [other.run(statement) for statement in MEANWHILE[meanwhile]])
+        if at.endswith("commit"):
+            monkeypatch.setattr(RestApi, "commit", _acting_at(act, at.split()[0], RestApi.commit))
+        else:
+            monkeypatch.setattr(LocalFileIO, "write", _acting(act, "before manifest/", LocalFileIO.write))
+
+        acknowledged = []
+        with suppress(TableReplaced, TableNotFound):
+            table.append(rows(1))
+            acknowledged = [1]
+
+        monkeypatch.undo()
+        now = open_session()
+        kept = "x" if meanwhile == "drop, create and rename back" else "y"
+        if "drop" not in meanwhile or kept == "x":
+            assert ids_of(now, kept) in ([0, *acknowledged], [0, 1] if at == "after commit" else [0])
+        if kept == "y":
+            assert ids_of(now, "x") == []
+        for name in now.tables():
+            before = ids_of(now, name)
+            now.table(f"default.{name}").append(rows(99))
+            assert ids_of(open_session(), name) == sorted([*before, 99])
+
+
+def _acting_at(act: Callable[[], None], when: str, call: Callable[..., Any]) -> Callable[..., Any]:
+    """`call`; the other process acts before or after it."""
+
+    def acting(*arguments: Any, **named: Any) -> Any:
+        if when == "before":
+            act()
+        result = call(*arguments, **named)
+        if when == "after":
+            act()
+        return result
+
+    return acting
 
 
 def _acting(act: Callable[[], None], at: str, call: Callable[..., Any]) -> Callable[..., Any]:
