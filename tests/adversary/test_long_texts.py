@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 
@@ -77,3 +78,30 @@ def test_assignments_in_assignments_are_masked() -> None:
 def test_a_computed_column_with_many_spaces() -> None:
     (found,) = parse_computed([f"  c  ={' ' * 100_000}upper  ( v )  "], {"v": parse_type("STRING")})
     assert found.name == "c"
+
+
+PATTERNS = ["v LIKE '{}%b'".format("%a" * 12), "v LIKE '{}%b'".format("%a_" * 12), "v LIKE '{}b'".format("%_" * 12),
+            "v RLIKE '^(a*)*b$'", "v RLIKE '^(a|a)*b$'", "v RLIKE '^(a+)+b$'"]  # fmt: skip
+CONDITIONS = """
+import json, resource, sys
+import pyarrow as pa
+import paimon_nb
+resource.setrlimit(resource.RLIMIT_CPU, (200, 200))
+wb = paimon_nb.connect(sys.argv[1])
+wb.run("CREATE TABLE t (id INT, v STRING) WITH ('bucket' = '-1')")
+wb.table("t").append(pa.table({"id": pa.array([1, 2], pa.int32()), "v": ["a" * 1_000, "a" * 1_000 + "b"]}))
+for condition in json.loads(sys.argv[2]):
+    by_sql = wb.run(f"SELECT id, count(*) AS n FROM t WHERE {condition} GROUP BY id").to_arrow()
+    print(condition, by_sql["id"].to_pylist(), wb.run(f"SELECT id FROM t WHERE {condition}").to_arrow()["id"].to_pylist(), flush=True)
+print("done")
+"""
+
+
+@pytest.mark.nightly
+def test_a_pattern_that_backtracks_ends(tmp_path) -> None:
+    """LIKE and regular expressions that take a backtracking matcher longer than the age of the universe. CPU time is limited."""
+    done = subprocess.run(
+        [sys.executable, "-c", CONDITIONS, str(tmp_path / "w"), json.dumps(PATTERNS)],
+        capture_output=True, text=True, check=False, env=os.environ | {"PAIMON_NB_WITHOUT": "all"},
+    )  # fmt: skip
+    assert done.stdout.splitlines() == [*(f"{p} [2] [2]" for p in PATTERNS), "done"], done.stderr

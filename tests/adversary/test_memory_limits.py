@@ -13,6 +13,7 @@ from pyroaring import BitMap
 
 import paimon_nb
 from paimon_nb.base.errors import CorruptFile
+from paimon_nb.format.data.row_counts import check_row_counts
 from paimon_nb.format.index.deletion_vector import DeletionVector, read_deletion_vector
 from paimon_nb.fs import LocalFileIO
 
@@ -78,6 +79,31 @@ def test_a_file_with_other_rows_than_its_manifest_says_is_refused(kind: str, row
     t.append(rows(1))
     with pytest.raises(CorruptFile, match="where the manifest says"):
         t.compact()
+
+
+def test_the_embedded_engine_refuses_such_a_file(tmp_path: Path) -> None:
+    wb = paimon_nb.connect(str(tmp_path))
+    for name, count in (("t", 1), ("other", 300_000)):
+        wb.run(f"CREATE TABLE {name} (id INT, v STRING) WITH ('bucket' = '-1')")
+        wb.table(name).append(rows(count))
+    data_file(tmp_path, "t").write_bytes(data_file(tmp_path, "other").read_bytes())
+
+    for query in ("SELECT count(DISTINCT v) FROM t", "SELECT v, sum(id) OVER (PARTITION BY v) AS s FROM t"):
+        with pytest.raises(CorruptFile, match="300,000 rows, where the manifest says 1"):
+            paimon_nb.connect(str(tmp_path)).run(query).to_arrow()
+
+
+def test_the_files_of_another_engine_are_checked_once(tmp_path: Path) -> None:
+    """What Spark's own readers decode: each footer is compared with the manifest before Spark gets the path."""
+    wb = paimon_nb.connect(str(tmp_path))
+    for kind in ("parquet", "orc"):
+        wb.run(f"CREATE TABLE {kind} (id INT, v STRING) WITH ('bucket' = '-1', 'file.format' = '{kind}')")
+        wb.table(kind).append(rows(3))
+        path = str(data_file(tmp_path, kind))
+        check_row_counts(LocalFileIO(), [(path, 3)])
+        for count in (1, 2_000_000):
+            with pytest.raises(CorruptFile, match=f"3 rows, where the manifest says {count:,}"):
+                check_row_counts(LocalFileIO(), [(path, 3), (path, count)])
 
 
 def test_a_lookup_refuses_such_a_file(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from functools import partial
 import pytest
 from spark_tables import ODD, VALUES, as_rows, make_table, random_rows, store_rows
 
+from paimon_nb.base.errors import CorruptFile
 from paimon_nb.spark.jobs.task_runner import run_in_tasks
 from paimon_nb.spark.runtime.arrow_interop import to_arrow
 from paimon_nb.spark.scan.table_scan import read_table, to_dataframe
@@ -159,3 +160,21 @@ def test_time_travel_and_a_pinned_snapshot(spark, tmp_path):
         assert as_rows(to_arrow(frame, fields)) == first
     assert as_rows(to_arrow(read_table(spark, table, options={"scan.snapshot-id": "1"}), fields)) == first
     assert read_table(spark, table).count() > len(first)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("kind", ["append", "orc", "deduplicate"])
+def test_a_file_with_other_rows_than_its_manifest_says_is_not_given_to_spark(spark, tmp_path, kind):
+    one, other = (make_table(tmp_path / n, {"k": "BIGINT", **VALUES}, **_options_of(kind)) for n in ("one", "other"))
+    store_rows(one, random_rows(random.Random(1), 1, 10))
+    store_rows(other, random_rows(random.Random(2), 200, 1000))
+    (target,) = (p for p in (tmp_path / "one").rglob("bucket-*/data-*") if p.suffix in (".parquet", ".orc"))
+    (source,) = (p for p in (tmp_path / "other").rglob("bucket-*/data-*") if p.suffix in (".parquet", ".orc"))
+    target.write_bytes(source.read_bytes())
+
+    with pytest.raises(CorruptFile, match="where the manifest says 1"):
+        read_table(spark, one, limits=StrategyLimits(inline_bytes=0)).count()
+
+
+def _options_of(kind):
+    return {"keys": KINDS[kind]["keys"], **KINDS[kind]["options"], "bucket": "1" if KINDS[kind]["keys"] else "-1"}

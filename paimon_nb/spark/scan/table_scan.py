@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from paimon_nb.format.data.row_counts import check_row_counts
 from paimon_nb.format.types.arrow_builders import empty_table
 from paimon_nb.spark.errors import encode_errors_of_task
 from paimon_nb.spark.jobs.task_runner import frame_of_pickled_pieces, run_in_tasks, unpickle_pieces
@@ -129,6 +130,7 @@ def _scan_native(spark: SparkSession, scan: PlannedScan, splits: list[Split]) ->
 
     def build_frames() -> list[DataFrame]:
         groups: dict[tuple[str, int], list[str]] = {}
+        _check_row_counts(scan.store, splits)
         for split in splits:
             for file in split.files:
                 groups.setdefault((file_format(file.file_name), file.schema_id), []).append(
@@ -148,6 +150,7 @@ def _scan_masked(spark: SparkSession, scan: PlannedScan, splits: list[Split]) ->
     found = cache(lambda: hidden_rows_of(store, splits, partial(run_in_tasks, spark), scan.limits.driver_rows))
 
     def build_frames() -> list[DataFrame]:
+        _check_row_counts(store, splits)
         plain, masked = _plain_and_masked_files(scan, splits, found().rows)
         frames = [*_scan_native(spark, scan, plain)]
         for schema_id, files in masked.items():
@@ -165,6 +168,11 @@ def _scan_masked(spark: SparkSession, scan: PlannedScan, splits: list[Split]) ->
         rows = pa.concat_tables(merged).select([f.name for f in scan.fields])
         frames.append(from_arrow(spark, rows, scan.fields))
     return frames
+
+
+def _check_row_counts(store: TableStore, splits: Sequence[Split]) -> None:
+    """Raises CorruptFile: a file that Spark would decode has other rows than its manifest says."""
+    check_row_counts(store.fs, [(_file_path(store, s, f), f.row_count) for s in splits for f in s.files])
 
 
 def _scan_cache_key(strategy: ScanStrategy, scan: PlannedScan, splits: Sequence[Split]) -> Hashable:

@@ -56,6 +56,7 @@ def readable_files(scan: PlannedScan, used: Mapping[str, DataType]) -> list[Read
     facts = facts_of(store, fields, scan.limits)
     native = NativeReads(facts)
     found: list[tuple[str, str]] = []
+    row_counts: list[int] = []
     for split in splits:
         for file in split.files:
             path = store.fs.local_path(store.data_path(split.partition, split.bucket, file))
@@ -69,7 +70,8 @@ def readable_files(scan: PlannedScan, used: Mapping[str, DataType]) -> list[Read
             if file.schema_id != store.schema.id and not _same_columns(facts.file_fields(file.schema_id), fields):
                 return None
             found.append((file.file_name, path))
-    if not _have_expected_types([path for _, path in found], used):
+            row_counts.append(file.row_count)
+    if not _have_expected_footers([path for _, path in found], row_counts, used):
         return None
     hidden = hidden_rows_of(store, merging) if merging else None
     if hidden is not None and hidden.merged:
@@ -89,19 +91,23 @@ def _same_columns(stored: tuple[DataField, ...], fields: tuple[DataField, ...]) 
     )
 
 
-def _have_expected_types(paths: list[str], used: Mapping[str, DataType]) -> bool:
-    """Whether all files declare the columns' logical types: bytes without the mark of a text are not a text."""
+def _have_expected_footers(paths: list[str], row_counts: list[int], used: Mapping[str, DataType]) -> bool:
+    """Whether all files declare the rows of their manifests and the columns' logical types: bytes without the mark of a text
+    are not a text.
+    """
     import pyarrow as pa
 
     from paimon_nb.session.query.local.values import displayed_type
 
     expected = None
-    for path in paths:
+    for path, row_count in zip(paths, row_counts, strict=True):
         try:
             stat = Path(path).stat()
-            schema = _schema_of_file(path, stat.st_size, stat.st_mtime_ns)
+            schema, rows = _footer_of_file(path, stat.st_size, stat.st_mtime_ns)
         except (OSError, pa.ArrowException):
             return False  # our reader says what is missing or broken, or leaves it out if an option says so
+        if rows != row_count:
+            return False  # the same
         found = [schema.field(c).type for c in used if schema.get_field_index(c) >= 0]
         if len(found) < len(used) or (expected is not None and found != expected):
             return False
@@ -113,10 +119,13 @@ def _have_expected_types(paths: list[str], used: Mapping[str, DataType]) -> bool
 
 
 @lru_cache(maxsize=_CACHED_SCHEMAS)
-def _schema_of_file(path: str, _size: int, _changed_ns: int) -> pa.Schema:
-    from pyarrow.parquet import read_schema
+def _footer_of_file(path: str, _size: int, _changed_ns: int) -> tuple[pa.Schema, int]:
+    """The columns of a file, and the number of its rows."""
+    from pyarrow.parquet import read_metadata
 
-    return read_schema(path)
+    found = read_metadata(path)
+    rows = sum(found.row_group(i).num_rows for i in range(found.num_row_groups))
+    return found.schema.to_arrow_schema(), max(found.num_rows, rows)
 
 
 def _schema_of(types: Mapping[str, pa.DataType]) -> pa.Schema:
