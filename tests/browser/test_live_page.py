@@ -148,3 +148,20 @@ def test_the_focus_stays_while_its_part_is_drawn_again(page: Page, workbench: Wo
     focused = page.locator(":focus")
     expect(focused).to_have_count(1)
     assert name in (focused.get_attribute("aria-label"), focused.text_content())
+
+
+def test_a_branch_whose_answer_is_missing_can_be_opened_again(page: Page, workbench: Workbench) -> None:
+    """The kernel was interrupted, or it could not read the branch."""
+    show(page, Explorer(workbench.table("orders")))
+    branch = page.locator("[data-place='schemas']")
+    branch.click()
+    branch.click()
+    page.wait_for_function("() => asked.filter((a) => a.open === 'schemas').length === 2")
+    expect(branch).to_have_attribute("aria-expanded", "true")
+    page.evaluate(
+        "() => { values.trouble = 'not readable'; heard['change:trouble'].forEach((listener) => listener()); }"
+    )
+    expect(branch).to_have_attribute("aria-expanded", "false")
+    branch.click()
+    expect(branch).to_have_attribute("aria-expanded", "true")
+    page.wait_for_function("() => asked.filter((a) => a.open === 'schemas').length === 3")

@@ -10,16 +10,18 @@ function item(tree, parent, place, level) {
   html(line, "span", {}, place.label);
   if (place.note) html(line, "span", { class: "dim note" }, place.note);
   if (place.branch) line.setAttribute("aria-expanded", "false");
-  const node = { place, level, line, box, group: null,
+  const node = { place, level, line, box, group: null, waits: false,
     isOpen: () => line.getAttribute("aria-expanded") === "true",
     open: () => {
-      if (!place.branch || node.isOpen()) return;
+      if (!place.branch) return;
+      if (node.isOpen()) { if (node.waits) tree.load(place.id); return; }  // its answer is missing: ask again
       line.setAttribute("aria-expanded", "true");
       mark.textContent = "▾";
       if (node.group) node.group.hidden = false;
       else {
         node.group = html(box, "ul", { role: "group" });
         html(html(node.group, "li", { role: "none", class: "dim wait" }), "span", {}, "…");
+        node.waits = true;
         tree.load(place.id);
       }
     },
@@ -30,6 +32,7 @@ function item(tree, parent, place, level) {
     },
     fill: (children) => {
       if (!node.group) return;
+      node.waits = false;
       node.group.replaceChildren();
       if (!children.length) html(node.group, "li", { role: "none", class: "dim wait" }, "nothing readable here");
       children.forEach((child) => item(tree, node.group, child, level + 1));
@@ -115,6 +118,11 @@ export default {
     };
     top();
     model.on("change:top", top);
+    // A branch that could not be read closes: it can be opened again.
+    model.on("change:trouble", () => {
+      if (!model.get("trouble")) return;
+      for (const node of tree.nodes.values()) if (node.waits) { node.close(); node.group.remove(); node.group = null; node.waits = false; }
+    });
 
     const visible = () => [...left.querySelectorAll('[role="treeitem"]')].filter((l) => l.offsetParent !== null);
     const of = (line) => tree.nodes.get(line.dataset.place);
