@@ -228,7 +228,7 @@ def test_it_answers_while_a_cell_runs(shown: Notebook, bar: Locator) -> None:
     page = shown.page
     page.evaluate(
         f"""() => {{ window.ended = false;
-        {KERNEL}.requestExecute({{code: 'import time; time.sleep(90)', store_history: false}}).done.then(() => {{ window.ended = true; }}); }}"""
+        {KERNEL}.requestExecute({{code: 'import time; time.sleep(600)', store_history: false}}).done.then(() => {{ window.ended = true; }}); }}"""
     )
     item(bar, "sales, table").locator(".pnb-cat-twisty").click()
     expect(item(bar, "shop, column")).to_be_visible()
