@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from waits import PATIENT_MS, at_rest
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Dialog, Page, WebSocketRoute
+    from playwright.sync_api import Dialog, Locator, Page, WebSocketRoute
 
 REPO = Path(__file__).parents[2]
 
@@ -109,6 +109,15 @@ class Notebook:
         self.page.wait_for_selector('.jp-Notebook-ExecutionIndicator[data-status="idle"]', timeout=2 * PATIENT_MS)
         self.page.evaluate(CLOSE_NOTICES)
         self.page.evaluate(CLOSE_OTHERS)
+
+    def open_beside(self, lab: Lab, name: str) -> Locator:
+        """Another notebook at the right of the one that is open; its panel, when its kernel is ready."""
+        self.command("docmanager:open", path=f"{lab.folder}/{name}", options={"mode": "split-right"})
+        self.page.wait_for_function(IS_IN_FRONT, arg=name, timeout=2 * PATIENT_MS)
+        self.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.ready.then(() => null)")
+        panel = self.page.locator(".jp-NotebookPanel").last
+        panel.locator('.jp-Notebook-ExecutionIndicator[data-status="idle"]').wait_for(timeout=2 * PATIENT_MS)
+        return panel
 
     def forget_page(self) -> None:
         """The next notebook loads JupyterLab again."""
