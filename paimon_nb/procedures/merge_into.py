@@ -25,7 +25,7 @@ _FAMILIES = {
 }
 
 
-def _merge_into(context: Context, source_sqls: str | None, **arguments: str | None) -> pa.Table:
+def _merge_into(context: Context, source_sqls: str | None, **arguments: str | bool | None) -> pa.Table:
     """The views that `source_sqls` creates are dropped afterwards, as in Flink, where they belong to the call."""
     with context.own_views():
         if source_sqls:
@@ -47,6 +47,7 @@ def _run_merge_statement(
     not_matched_by_source_upsert_condition: str | None = None,
     not_matched_by_source_upsert_setting: str | None = None,
     not_matched_by_source_delete_condition: str | None = None,
+    takes_any_match: bool = False,
 ) -> pa.Table:
     table = context.table(target_table)
     table_columns = list(table.schema.names)
@@ -85,7 +86,8 @@ def _run_merge_statement(
     alias = quote(target_alias or table.name.table)
     if not_matched_insert_values and not_matched_insert_values.strip() != "*":
         _check_value_types(context, table.schema.fields, not_matched_insert_values, source)
-    context.sql(f"MERGE INTO {name} AS {alias} USING {source} ON {merge_condition}\n{''.join(clauses)}")
+    text = f"MERGE INTO {name} AS {alias} USING {source} ON {merge_condition}\n{''.join(clauses)}"
+    context.sql(text, takes_any_match=takes_any_match)
     return success()
 
 
@@ -101,7 +103,7 @@ def _data_evolution_merge_into(
         )
     return _merge_into(
         context, source_sqls, target_table=target_table, target_alias=target_alias, source_table=source_table,
-        merge_condition=merge_condition, matched_upsert_setting=matched_update_set,
+        merge_condition=merge_condition, matched_upsert_setting=matched_update_set, takes_any_match=True,
     )  # fmt: skip
 
 

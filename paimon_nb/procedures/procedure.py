@@ -67,7 +67,7 @@ class Context(Protocol):
     def resolve(self, text: str) -> tuple[Catalog, Identifier]:
         """Catalog and identifier of a table name; the table need not exist."""
 
-    def sql(self, text: str) -> Any: ...
+    def sql(self, text: str, *, takes_any_match: bool = False) -> Any: ...
     def own_views(self) -> AbstractContextManager[None]:
         """Temporary views and tables that are created inside the block end with it."""
 

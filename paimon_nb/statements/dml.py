@@ -99,6 +99,8 @@ class Merge(RowChange):
     clauses: tuple[MergeClause, ...] = ()
     evolve: bool = False
     """WITH SCHEMA EVOLUTION: source columns that the clauses use are added to the target."""
+    takes_any_match: bool = False
+    """A target row that matches several source rows takes one of them; False: an error."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,6 +94,10 @@ def test_as_a_procedure(made):
     made.run("CREATE TEMPORARY VIEW v AS SELECT * FROM VALUES (1, 40) AS v(row, c)")
     made.run("CALL sys.data_evolution_merge_into('t', '', '', 'v', 't._ROW_ID = v.row', 'c = v.c', 2)")
     assert stored(made) == [(1, 12, 1, "x"), (2, 23, 2, "y"), (4, 4, 40, "x"), (5, 5, 5, "x")]
+    made.run("CREATE TEMPORARY VIEW w AS SELECT * FROM VALUES (2, 70), (2, 71) AS w(id, c)")
+    made.run("CALL sys.data_evolution_merge_into('t', '', '', 'w', 't.id = w.id', 'c = w.c', 2)")
+    taken = {r[0]: r[2] for r in stored(made)}  # one of the two source rows
+    assert (taken[2] in (70, 71), {k: v for k, v in taken.items() if k != 2}) == (True, {1: 1, 4: 40, 5: 5})
     with pytest.raises(UnsupportedOperation, match="data-evolution"):
         made.run("CALL sys.data_evolution_merge_into('s', 'x', '', 'v', 'x.id = v.row', 'b = 1')")
 

@@ -72,6 +72,8 @@ def merge(context: StatementContext, statement: Merge) -> Result:
     with spark_errors(context.text, statement.span):
         position_columns = source.carried if source is not None else ()
         changes = _changed_rows(target, joined, actions, position_columns, evolve=statement.evolve)
+        if statement.takes_any_match:
+            changes = _with_one_match(target, changes, source is not None)
         with staged_rows(changes, target.table.store) as once:  # read several times below; rand() must not change
             if any(on == "matched" for on, _ in actions_by_match):
                 _check_single_match(target, once, source is not None)
@@ -318,11 +320,23 @@ def _row_of_clause(
     return [new_values[f.name] for f in fields]
 
 
-def _check_single_match(target: Target, changes: DataFrame, has_positions: bool) -> None:
-    """Raises WriteError if a target row matches several source rows: Java rejects it for all clause conditions, too."""
+def _with_one_match(target: Target, changes: DataFrame, has_positions: bool) -> DataFrame:
+    """The changes with any one of the source rows that a target row matches."""
+    row = [name.strip("`") for name in _row_columns(target, has_positions)]
+    matched = changes.where("__paimon_matched").dropDuplicates(row)
+    return matched.unionByName(changes.where("NOT coalesce(__paimon_matched, false)"))
+
+
+def _row_columns(target: Target, has_positions: bool) -> list[str]:
+    """The columns that tell a target row from others."""
     from paimon_nb.spark.scan.located_rows import FILE, ROW
 
-    row = [FILE, ROW] if has_positions else [quote(k) for k in target.table.primary_keys]
+    return [FILE, ROW] if has_positions else [quote(k) for k in target.table.primary_keys]
+
+
+def _check_single_match(target: Target, changes: DataFrame, has_positions: bool) -> None:
+    """Raises WriteError if a target row matches several source rows: Java rejects it for all clause conditions, too."""
+    row = _row_columns(target, has_positions)
     duplicate = changes.where("__paimon_matched").groupBy(*row).count().where("count > 1").first()
     if duplicate is not None:
         key_values = {} if has_positions else {k: duplicate[i] for i, k in enumerate(target.table.primary_keys)}

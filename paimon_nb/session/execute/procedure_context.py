@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.session.core.jobs import Running, StreamJob
 from paimon_nb.session.core.result import Result
 from paimon_nb.session.core.session import Session
-from paimon_nb.statements import Statement
+from paimon_nb.statements import Merge, Statement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -97,14 +98,20 @@ class ProcedureContext:
         finally:
             session.views, session.temporary = views, temporary
 
-    def sql(self, text: str) -> object:
-        """Run SQL in this session; returns the last statement's DataFrame. Collects its notes and commits."""
+    def sql(self, text: str, *, takes_any_match: bool = False) -> object:
+        """Run SQL in this session; returns the last statement's DataFrame. Collects its notes and commits.
+
+        Args:
+            takes_any_match: see `Merge`.
+        """
         from paimon_nb.session.streaming.planner import is_streaming
         from paimon_nb.session.streaming.stream_session import runtime_mode
         from paimon_nb.sql import parse
 
         result = None
         for statement in parse(text):
+            if takes_any_match and isinstance(statement, Merge):
+                statement = replace(statement, takes_any_match=True)
             # A procedure works on the current data, not on a stream.
             with runtime_mode(self.session, "batch") if is_streaming(self.session) else nullcontext():
                 result = self._run_statement(self.session, statement, text, {})
