@@ -242,10 +242,8 @@ class _CachedTable:
             partitions, self.waiting = self.waiting, None
         elif self.snapshots_checked_ms is None or refresh.partitions_due(self.partitions_checked_ms, now):
             found, self.partitions_checked_ms = greatest_partitions(table, ref.options), now
-            if refresh.partitions_async and self.snapshots_checked_ms is not None and found != partitions:
-                self.waiting = found
-            else:
-                partitions = found
+            is_first = self.snapshots_checked_ms is None
+            partitions, self.waiting = (found, None) if is_first else refresh.partitions_to_use(partitions, found)
         if (
             self.snapshots_checked_ms is not None
             and partitions == self.partitions

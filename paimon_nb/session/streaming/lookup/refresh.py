@@ -6,7 +6,7 @@ Source: Paimon `flink/lookup/FileStoreLookupFunction.java`, `RefreshBlacklist.ja
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.base.lazy_dataclass import dataclass
@@ -19,6 +19,10 @@ from paimon_nb.options.table import CONTINUOUS_DISCOVERY_INTERVAL, LOOKUP_CONTIN
 
 if TYPE_CHECKING:
     from paimon_nb.options import TableOptions
+
+
+Partitions = list[dict[str, Any]] | None
+"""Column -> value of each selected partition; None: all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,10 @@ class RefreshSchedule:
 
     def is_closed(self, now_ms: int) -> bool:
         return any(first <= now_ms <= last for first, last in self.closed)
+
+    def partitions_to_use(self, former: Partitions, found: Partitions) -> tuple[Partitions, Partitions]:
+        """The partitions of the micro-batch that found others, and those that wait for the next one."""
+        return (former, found) if self.partitions_async and found != former else (found, None)
 
     def snapshots_due(self, last_ms: int, now_ms: int) -> bool:
         """Whether to check for new snapshots, after a check at `last_ms`."""
