@@ -8,6 +8,9 @@ const GONE = new Set(["restarting", "autorestarting", "terminating", "dead"]);
 // IPython evaluates braces and dollars of a line, so a name with them waits, too.
 const RUNS_AT_ONCE = /^%paimon (\w+ (?:[\w-]+|`[^`{}$\n]+`)(?:\.(?:[\w-]+|`[^`{}$\n]+`))*( (--at )?\d+)*|create|jobs|help|doctor)$/;
 
+// Commands that only show a panel, whatever they are asked about.
+const SHOWS = /^%paimon(\s+(lsm|timeline|explore|compact|skip|why|compare|create|live|watch|jobs|doctor|pipeline|help)\b[^{}$\n]*)?$/;
+
 /** Whether a kernel with this status answers no more. */
 export const isGone = (status: string): boolean => GONE.has(status);
 
@@ -73,6 +76,32 @@ function runCellsOf(tracker: INotebookTracker): void {
   });
 }
 
+/** Whether a cell does nothing but load paimon_nb, connect, and import. */
+export function onlyConnects(source: string): boolean {
+  const lines = source.split("\n").map((line) => line.trim()).filter((line) => line && !line.startsWith("#"));
+  return lines.some((line) => /^%(load_ext\s+paimon_nb|paimon\s+connect\b)/.test(line))
+    && lines.every((line) => /^(%(re)?load_ext\s+\w+|%paimon\s+connect\b[^{}$]*|(import|from)\s.*)$/.test(line));
+}
+
+// A panel of a kernel that has ended asks to be shown again: the cells above it that connect run, and its own cell if it only
+// reads. A cell that may write waits for the user.
+function showAgain(tracker: INotebookTracker): void {
+  document.addEventListener("paimon-nb:again", (event) => {
+    const panel = tracker.find((p) => p.node.contains(event.target as Node));
+    const cells = panel?.content.widgets ?? [], at = cells.findIndex((cell) => cell.node.contains(event.target as Node));
+    if (!panel || at < 0) return;
+    event.preventDefault();
+    const source = (cell: (typeof cells)[number]) => cell.model.sharedModel.getSource().trim();
+    const reads = SHOWS.test(source(cells[at])) || (/^%%?paimon\b/.test(source(cells[at])) && onlyReads(source(cells[at])));
+    const chosen = cells.slice(0, at).filter((cell) => cell.model.type === "code" && onlyConnects(source(cell)));
+    panel.content.activeCellIndex = at;
+    const dead = panel.sessionContext.session?.kernel?.status === "dead" || !panel.sessionContext.session?.kernel;
+    void (dead ? panel.sessionContext.restartKernel() : Promise.resolve())
+      .then(() => NotebookActions.runCells(panel.content, reads ? [...chosen, cells[at]] : chosen, panel.sessionContext))
+      .then(() => NotebookActions.focusActiveCell(panel.content));
+  });
+}
+
 const cancelButton = (target: EventTarget | null): HTMLButtonElement | null =>
   target instanceof Element ? target.closest<HTMLButtonElement>("button.pnb-cancel") : null;
 
@@ -118,6 +147,7 @@ export const help: JupyterFrontEndPlugin<void> = {
   activate: (app, tracker: INotebookTracker) => {
     insertForWidgets(app, tracker);
     runCellsOf(tracker);
+    showAgain(tracker);
     cancelButtons(tracker);
   },
 };

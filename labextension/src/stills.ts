@@ -1,7 +1,10 @@
-// A stored widget without a kernel shows its stored picture or table.
+// A stored widget without a kernel shows its stored picture or table; a chart is stored as a picture.
 import type { JupyterFrontEndPlugin } from "@jupyterlab/application";
-import { INotebookTracker } from "@jupyterlab/notebook";
+import { CodeCell } from "@jupyterlab/cells";
+import type * as nbformat from "@jupyterlab/nbformat";
+import { INotebookTracker, type NotebookPanel } from "@jupyterlab/notebook";
 import type { IRenderMime, IRenderMimeRegistry } from "@jupyterlab/rendermime";
+import type { PartialJSONObject } from "@lumino/coreutils";
 
 const VIEW = "application/vnd.jupyter.widget-view+json";
 const STILL = "image/svg+xml";
@@ -46,6 +49,37 @@ function withStill(rendermime: IRenderMimeRegistry): void {
   rendermime.addFactory(factory, -11);
 }
 
+const IMAGE = /^<img class="pnb-still"[^>]*>\n/;
+
+// A result whose chart is open is stored with the chart: as a picture of its own, and above the table for other programs.
+function withChart(output: nbformat.IOutput, node: HTMLElement): nbformat.IOutput {
+  const grid = node.querySelector(".pnb.datagrid"), data = output.data as PartialJSONObject | undefined;
+  if (!grid || !data) return output;
+  const detail = { svg: "", text: "" };
+  grid.dispatchEvent(new CustomEvent("paimon-nb:still", { detail }));
+  const { [STILL]: _, ...others } = data, html = ([] as string[]).concat((data["text/html"] as string | string[]) ?? "").join("").replace(IMAGE, "");
+  if (!detail.svg) return { ...output, data: { ...others, "text/html": html } };
+  const image = document.createElement("img");
+  image.className = "pnb-still";
+  image.alt = detail.text;
+  image.src = "data:image/svg+xml," + encodeURIComponent(detail.svg);
+  return { ...output, data: { ...others, [STILL]: detail.svg, "text/html": `${image.outerHTML}\n${html}` } };
+}
+
+// The page draws the charts, so their pictures join the outputs when the notebook is saved.
+function storeCharts(panel: NotebookPanel): void {
+  const model = panel.context.model, whole = model.toJSON.bind(model);
+  model.toJSON = () => {
+    const notebook = whole() as nbformat.INotebookContent;
+    panel.content.widgets.forEach((cell, i) => {
+      const stored = notebook.cells[i];
+      if (!(cell instanceof CodeCell) || !stored || !Array.isArray(stored.outputs) || cell.outputArea.widgets.length !== stored.outputs.length) return;
+      stored.outputs = (stored.outputs as nbformat.IOutput[]).map((output, j) => withChart(output, cell.outputArea.widgets[j].node));
+    });
+    return notebook;
+  };
+}
+
 export const stills: JupyterFrontEndPlugin<void> = {
   id: "paimon-nb:stills",
   autoStart: true,
@@ -54,7 +88,10 @@ export const stills: JupyterFrontEndPlugin<void> = {
     // The widget manager adds its renderer to each notebook before the notebook content is loaded.
     tracker.widgetAdded.connect((_, panel) => {
       withStill(panel.content.rendermime);
-      void panel.context.ready.then(() => withStill(panel.content.rendermime));
+      void panel.context.ready.then(() => {
+        withStill(panel.content.rendermime);
+        storeCharts(panel);
+      });
     });
   },
 };

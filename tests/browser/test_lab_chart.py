@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from typing import TYPE_CHECKING, Any
 
@@ -144,6 +145,31 @@ def test_by_keyboard_the_chart_becomes_code_and_a_file(shown: Notebook) -> None:
     expect(cells.nth(SALES + 1).locator(".cm-content")).to_contain_text("import plotly.express as px")
     shown.command("notebook:delete-cell")
     expect(cells).to_have_count(len(CELLS))
+
+
+@pytest.mark.nightly
+def test_a_chart_is_stored_with_the_notebook(shown: Notebook, lab: Lab) -> None:
+    """Its picture is above the table for programs that show HTML; the rows alone are stored as before."""
+    output = chart_of(shown, SALES)
+    output.get_by_label("Type", exact=True).select_option("bar")
+    output.get_by_label("Colour", exact=True).select_option(label="shop")
+    title = text_of(output.locator(".dg-chart-title"))
+    answered(shown)
+
+    def stored() -> dict[str, str]:
+        shown.command("docmanager:save")
+        cells = json.loads((lab.root / "chart.ipynb").read_text())["cells"]
+        return {kind: "".join(text) for kind, text in cells[SALES]["outputs"][0]["data"].items() if "json" not in kind}
+
+    with_chart = stored()
+    assert title in with_chart["image/svg+xml"]
+    assert "shop 7" in with_chart["image/svg+xml"]
+    assert with_chart["text/html"].startswith('<img class="pnb-still" alt="')
+    assert stored() == with_chart  # not added twice
+    output.get_by_role("tab", name="Rows").click()
+    without = stored()
+    assert "image/svg+xml" not in without
+    assert without["text/html"] == with_chart["text/html"].split("\n", 1)[1]
 
 
 @pytest.mark.nightly

@@ -74,7 +74,7 @@ HELP = """%paimon                         home card: the connection, tables, rec
 %paimon connect PATH            open a warehouse
 %paimon tables [DATABASE]       list tables
 %paimon describe TABLE          show columns and keys
-%paimon snapshots|files|tags|branches|options|schemas|partitions|buckets|manifests TABLE
+%paimon snapshots|files|tags|branches|options|schemas|partitions|buckets|manifests TABLE  rows of this system table
 %paimon create [TABLE]          form that writes CREATE TABLE, with warnings and the layout
 %paimon load FILE|VARIABLE [TABLE] [OPTION=VALUE]  form of a new table for a file (CSV, Parquet, JSON ...) or a frame, with its INSERT
 %paimon lsm TABLE [--bucket N] [--by key|rank|size] [--at SNAPSHOT]   LSM tree, played commit by commit; heat map of buckets

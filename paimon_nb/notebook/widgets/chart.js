@@ -35,7 +35,7 @@ function chartPanel(host, model, columns, { send, code }) {
       }
       pick("Colour", "colour", [["", "none"], ...named((r) => r)], spec.colour === null ? "" : spec.colour, (colour) => ask({ colour: colour === "" ? null : Number(colour) }));
       button(bar, "As code", code, { title: "Insert a cell that draws this chart in Python", "data-keep": "code" });
-      button(bar, "Save picture", () => savePicture(plot, title.textContent), { title: "Download the chart as SVG", "data-keep": "save" });
+      button(bar, "Save picture", () => savePicture(picture(), title.textContent), { title: "Download the chart as SVG", "data-keep": "save" });
     });
   };
 
@@ -96,9 +96,10 @@ function chartPanel(host, model, columns, { send, code }) {
     event.preventDefault();
     event.stopPropagation();
   });
+  const picture = () => chartPicture(plot, model.get("chart"));
   const changed = () => { controls(); draw(); };
   model.on("change:chart", changed);
-  return { changed, draw };
+  return { changed, draw, picture };
 }
 
 const seriesColour = (chart, i) => (chart.ordered ? RAMP[chart.series.length > 7 ? 6 : Math.min(i, 6)] : chart.series[i].name === "NULL" ? "#888888" : SERIES[i % SERIES.length]);
@@ -274,17 +275,36 @@ function drawUpright(svg, chart, wide, high, category, groups) {
   return marks;
 }
 
-// The chart as a file: an SVG with the colours of the page.
-function savePicture(plot, name) {
-  const svg = plot.querySelector("svg");
-  if (!svg) return;
-  const copy = svg.cloneNode(true), style = getComputedStyle(plot), link = document.createElement("a");
+// The chart with its title and legend, as SVG with the colours of the page; "" if nothing is drawn.
+function chartPicture(plot, chart) {
+  const drawn = plot.querySelector("svg");
+  if (!drawn) return "";
+  const { width, height } = drawn.viewBox.baseVal, style = getComputedStyle(plot), copy = drawn.cloneNode(true);
+  const whole = document.createElementNS(NS, "svg");
+  const attributes = { xmlns: NS, "font-family": "system-ui, sans-serif", "font-size": 12, role: "img", "aria-label": chart.alternative, style: `color:${style.color};background:${style.backgroundColor}` };
+  for (const [name, value] of Object.entries(attributes)) whole.setAttribute(name, value);
+  el(whole, "style", {}, "text{fill:currentColor}.dim{opacity:.72}.dg-axis{font-weight:600}.dg-gridline{stroke:currentColor;stroke-opacity:.14}.dg-zero,.dg-tick{stroke:currentColor;stroke-opacity:.5}");
+  el(whole, "text", { x: 4, y: 17, "font-size": 14, "font-weight": 600 }, shownText(chart.title));
+  let x = 4, y = 24;
+  if (chart.series.length > 1) chart.series.forEach((series, i) => {
+    const name = shownText(clip(series.name || "''", 40)), wide = 22 + CHARACTER * name.length;
+    if (x > 4 && x + wide > width) { x = 4; y += 18; }
+    el(whole, "rect", { x, y: y + 3, width: 11, height: 11, rx: 2, fill: seriesColour(chart, i) });
+    el(whole, "text", { x: x + 15, y: y + 13 }, name);
+    x += wide;
+  });
+  const top = chart.series.length > 1 ? y + 22 : y;
   copy.querySelector(".dg-at")?.remove();
-  copy.setAttribute("xmlns", NS);
-  copy.setAttribute("font-family", "system-ui, sans-serif");
-  copy.setAttribute("style", `color:${style.color};background:${style.backgroundColor}`);
-  el(copy, "style", {}, "text{fill:currentColor}.dim{opacity:.72}.dg-axis{font-weight:600}.dg-gridline{stroke:currentColor;stroke-opacity:.14}.dg-zero,.dg-tick{stroke:currentColor;stroke-opacity:.5}");
-  const url = URL.createObjectURL(new Blob([new XMLSerializer().serializeToString(copy)], { type: "image/svg+xml" }));
+  for (const [name, value] of Object.entries({ x: 0, y: top, width, height })) copy.setAttribute(name, value);
+  copy.removeAttribute("role");
+  whole.appendChild(copy);
+  for (const [name, value] of Object.entries({ width, height: height + top, viewBox: `0 0 ${width} ${height + top}` })) whole.setAttribute(name, value);
+  return new XMLSerializer().serializeToString(whole);
+}
+
+function savePicture(text, name) {
+  if (!text) return;
+  const link = document.createElement("a"), url = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
   link.href = url;
   link.download = `${name.replace(/[^\p{L}\p{N}]+/gu, "-").slice(0, 60) || "chart"}.svg`;
   link.click();

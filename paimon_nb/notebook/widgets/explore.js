@@ -187,5 +187,8 @@ export default {
     });
     model.on("msg:custom", (message) => { const node = tree.nodes.get(message.open); if (node) node.fill(message.children); mark(); reveal(); });
     about();
+    const fit = () => host.classList.toggle("narrow", host.clientWidth > 0 && host.clientWidth < 560);  // the tree above its details
+    fit();
+    return onWidth(host, fit);
   },
 };

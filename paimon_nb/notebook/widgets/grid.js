@@ -379,6 +379,8 @@ export default {
     // -- rows or chart
     const drawn = chartPanel(graph, model, columns.all, { send, code: () => send({ chart_code: true }) });
     let charted = false;
+    // The JupyterLab extension asks when the notebook is saved.
+    host.addEventListener("paimon-nb:still", ({ detail }) => { detail.svg = charted ? drawn.picture() : ""; detail.text = model.get("chart").alternative || ""; });
     const showTab = (chart) => {
       if (chart !== charted) send({ chart: chart ? {} : null });
       charted = chart;

@@ -9,7 +9,7 @@ export default {
     host.classList.add("pnb", "home");
     const bar = html(host, "div", { class: "bar" });
     const search = html(bar, "input", { type: "search", placeholder: "find a command", "aria-label": "find a command" });
-    const said = html(bar, "output", { role: "status" });
+    const said = html(bar, "output", { role: "status" }, "A click inserts a command as a cell.");
     const body = html(html(html(host, "div", { class: "grid", role: "region", "aria-label": "commands", tabindex: 0 }), "table", { class: "commands", "aria-label": "commands" }), "tbody");
     const draw = () => {
       const text = search.value.toLowerCase();

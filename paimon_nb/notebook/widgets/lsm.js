@@ -6,7 +6,7 @@ export default {
     const compact = button(next, "Compact …", () => intoCell(model.get("picture").compact, true).then((text) => { said.textContent = text; }), { title: "Open the compaction panel in a new cell" });
     const said = html(next, "span", { role: "status" });
     const bar = html(host, "div", { class: "bar" });
-    const canvas = html(host, "div", { class: "canvas" }), heat = html(canvas, "div"), commits = html(canvas, "div");
+    const canvas = html(host, "div", { class: "canvas sideways" }), heat = html(canvas, "div"), commits = html(canvas, "div");
     const track = html(canvas, "div", { class: "track" });
     const slider = html(track, "input", { type: "range", min: 0, step: 1, "aria-label": "snapshot" });
     const drawing = html(canvas, "div");

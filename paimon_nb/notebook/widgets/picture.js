@@ -79,9 +79,18 @@ function endedKernel(host, model) {
     if (shown) return;
     shown = true;
     host.classList.add("ended");
-    const box = html(host, "div", { class: "warning lost", role: "status" }, "The kernel has restarted: this panel keeps its last state. To use it, run the cells that load paimon_nb and connect, then this cell.");
-    host.prepend(box);
     for (const control of host.querySelectorAll("button, input, select, textarea")) control.disabled = true;
+    const box = html(host, "div", { class: "warning lost" });
+    const said = html(box, "span", { role: "status" }, "The kernel has restarted: this panel keeps its last state. ");
+    const again = html(box, "button", { type: "button", title: "Run the cells above that load paimon_nb and connect, then this cell" }, "Connect and show again");
+    again.addEventListener("click", () => {
+      const asked = new CustomEvent("paimon-nb:again", { bubbles: true, composed: true, cancelable: true });
+      if (!host.dispatchEvent(asked)) { again.disabled = true; return; }
+      // Not in JupyterLab: only the reader can run cells.
+      said.textContent = "The kernel has restarted: this panel keeps its last state. To use it, run the cells that load paimon_nb and connect, then this cell.";
+      again.remove();
+    });
+    host.prepend(box);
   };
   // The widget manager marks the views of a kernel that is gone, after it has told the models.
   const look = () => setTimeout(() => { if (host.closest(".jupyter-widgets-disconnected")) ended(); }, 0);

@@ -5,14 +5,15 @@ export default {
     const lead = leading(host), place = () => model.get("history").commits.slice(Math.max(0, model.get("position") - 1), model.get("position") + 1);
     const read = lead.act("Query it", () => [model.get("table").select + place().at(-1).id], false, { title: "Insert a query of this snapshot as a cell" });
     const older = lead.act("See what changed", () => [model.get("table").compare + place().map((c) => c.id).join(" ")], true, { title: "Compare it with the snapshot before, in a new cell" });
-    const history = html(host, "div");
-    const slider = html(html(host, "div", { class: "track" }), "input", { type: "range", min: 0, step: 1, "aria-label": "snapshot" });
+    // In a narrow page the picture and its slider scroll together.
+    const canvas = html(host, "div", { class: "sideways" }), history = html(canvas, "div");
+    const slider = html(html(canvas, "div", { class: "track" }), "input", { type: "range", min: 0, step: 1, "aria-label": "snapshot" });
     const bar = html(host, "div", { class: "bar" });
     const film = transport(host, model, bar, slider);
     reloadButton(bar, model);
     const label = html(bar, "output");
     html(bar, "span", { class: "dim" }, "Drag the slider, click a commit, or use ← →");
-    const closer = html(host, "div", { class: "bar" }), drawing = html(host, "div");
+    const closer = html(host, "div", { class: "bar" }), drawing = html(html(host, "div", { class: "sideways" }), "div");
     const zoomed = zoomable(model, closer, drawing, 40);
     const line = html(host, "div", { class: "facts", "aria-live": "polite" });
     const rows = html(host, "div"), table = html(host, "div");

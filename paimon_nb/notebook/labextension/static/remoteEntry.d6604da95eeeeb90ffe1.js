@@ -1,7 +1,7 @@
 // Generated from labextension/ by `make labextension`. Do not edit.
-// sources: 1c8a6c0786e5621d3894e46f96c1a7db7e28456fbb0e4374709d8fe7c5c6cd61
+// sources: 0070678c030ef89f5c4ce5754320a0ceeda15a6e397c0c7c5984d705d63a71c8
 (() => {
-const SHARED = ["@codemirror/language","@codemirror/state","@codemirror/view","@jupyterlab/application","@jupyterlab/apputils","@jupyterlab/codemirror","@jupyterlab/completer","@jupyterlab/console","@jupyterlab/notebook","@jupyterlab/rendermime","@jupyterlab/ui-components","@lumino/coreutils","@lumino/signaling","@lumino/widgets"];
+const SHARED = ["@codemirror/language","@codemirror/state","@codemirror/view","@jupyterlab/application","@jupyterlab/apputils","@jupyterlab/cells","@jupyterlab/codemirror","@jupyterlab/completer","@jupyterlab/console","@jupyterlab/notebook","@jupyterlab/rendermime","@jupyterlab/ui-components","@lumino/coreutils","@lumino/signaling","@lumino/widgets"];
 let scope;
 const load = async (name) => (await Object.values(scope[name])[0].get())();
 (window._JUPYTERLAB = window._JUPYTERLAB || {})["paimon-nb"] = {
@@ -196,6 +196,7 @@ var import_signaling = require("@lumino/signaling");
 var import_notebook = require("@jupyterlab/notebook");
 var GONE = /* @__PURE__ */ new Set(["restarting", "autorestarting", "terminating", "dead"]);
 var RUNS_AT_ONCE = /^%paimon (\w+ (?:[\w-]+|`[^`{}$\n]+`)(?:\.(?:[\w-]+|`[^`{}$\n]+`))*( (--at )?\d+)*|create|jobs|help|doctor)$/;
+var SHOWS = /^%paimon(\s+(lsm|timeline|explore|compact|skip|why|compare|create|live|watch|jobs|doctor|pipeline|help)\b[^{}$\n]*)?$/;
 var isGone = (status) => GONE.has(status);
 function endPanels(node) {
   for (const panel of node.querySelectorAll(".pnb")) panel.dispatchEvent(new CustomEvent("paimon-nb:kernel-ended"));
@@ -248,6 +249,24 @@ function runCellsOf(tracker) {
     if (cells.length) void import_notebook.NotebookActions.runCells(panel.content, cells, panel.sessionContext);
   });
 }
+function onlyConnects(source) {
+  const lines = source.split("\n").map((line) => line.trim()).filter((line) => line && !line.startsWith("#"));
+  return lines.some((line) => /^%(load_ext\s+paimon_nb|paimon\s+connect\b)/.test(line)) && lines.every((line) => /^(%(re)?load_ext\s+\w+|%paimon\s+connect\b[^{}$]*|(import|from)\s.*)$/.test(line));
+}
+function showAgain(tracker) {
+  document.addEventListener("paimon-nb:again", (event) => {
+    const panel = tracker.find((p) => p.node.contains(event.target));
+    const cells = panel?.content.widgets ?? [], at = cells.findIndex((cell) => cell.node.contains(event.target));
+    if (!panel || at < 0) return;
+    event.preventDefault();
+    const source = (cell) => cell.model.sharedModel.getSource().trim();
+    const reads = SHOWS.test(source(cells[at])) || /^%%?paimon\b/.test(source(cells[at])) && onlyReads(source(cells[at]));
+    const chosen = cells.slice(0, at).filter((cell) => cell.model.type === "code" && onlyConnects(source(cell)));
+    panel.content.activeCellIndex = at;
+    const dead = panel.sessionContext.session?.kernel?.status === "dead" || !panel.sessionContext.session?.kernel;
+    void (dead ? panel.sessionContext.restartKernel() : Promise.resolve()).then(() => import_notebook.NotebookActions.runCells(panel.content, reads ? [...chosen, cells[at]] : chosen, panel.sessionContext)).then(() => import_notebook.NotebookActions.focusActiveCell(panel.content));
+  });
+}
 var cancelButton = (target) => target instanceof Element ? target.closest("button.pnb-cancel") : null;
 function cancelButtons(tracker) {
   const style = document.createElement("style");
@@ -291,6 +310,7 @@ var help = {
   activate: (app, tracker) => {
     insertForWidgets(app, tracker);
     runCellsOf(tracker);
+    showAgain(tracker);
     cancelButtons(tracker);
   }
 };
@@ -3078,6 +3098,7 @@ var highlight = {
 };
 
 // src/stills.ts
+var import_cells3 = require("@jupyterlab/cells");
 var import_notebook5 = require("@jupyterlab/notebook");
 var VIEW = "application/vnd.jupyter.widget-view+json";
 var STILL = "image/svg+xml";
@@ -3116,6 +3137,33 @@ function withStill(rendermime) {
   };
   rendermime.addFactory(factory, -11);
 }
+var IMAGE = /^<img class="pnb-still"[^>]*>\n/;
+function withChart(output, node) {
+  const grid = node.querySelector(".pnb.datagrid"), data = output.data;
+  if (!grid || !data) return output;
+  const detail = { svg: "", text: "" };
+  grid.dispatchEvent(new CustomEvent("paimon-nb:still", { detail }));
+  const { [STILL]: _, ...others } = data, html = [].concat(data["text/html"] ?? "").join("").replace(IMAGE, "");
+  if (!detail.svg) return { ...output, data: { ...others, "text/html": html } };
+  const image = document.createElement("img");
+  image.className = "pnb-still";
+  image.alt = detail.text;
+  image.src = "data:image/svg+xml," + encodeURIComponent(detail.svg);
+  return { ...output, data: { ...others, [STILL]: detail.svg, "text/html": `${image.outerHTML}
+${html}` } };
+}
+function storeCharts(panel) {
+  const model = panel.context.model, whole = model.toJSON.bind(model);
+  model.toJSON = () => {
+    const notebook = whole();
+    panel.content.widgets.forEach((cell, i) => {
+      const stored = notebook.cells[i];
+      if (!(cell instanceof import_cells3.CodeCell) || !stored || !Array.isArray(stored.outputs) || cell.outputArea.widgets.length !== stored.outputs.length) return;
+      stored.outputs = stored.outputs.map((output, j) => withChart(output, cell.outputArea.widgets[j].node));
+    });
+    return notebook;
+  };
+}
 var stills = {
   id: "paimon-nb:stills",
   autoStart: true,
@@ -3123,7 +3171,10 @@ var stills = {
   activate: (_app, tracker) => {
     tracker.widgetAdded.connect((_, panel) => {
       withStill(panel.content.rendermime);
-      void panel.context.ready.then(() => withStill(panel.content.rendermime));
+      void panel.context.ready.then(() => {
+        withStill(panel.content.rendermime);
+        storeCharts(panel);
+      });
     });
   }
 };
