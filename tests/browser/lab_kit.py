@@ -115,9 +115,9 @@ class Notebook:
         self.command("docmanager:open", path=f"{lab.folder}/{name}", options={"mode": "split-right"})
         self.page.wait_for_function(IS_IN_FRONT, arg=name, timeout=2 * PATIENT_MS)
         self.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.ready.then(() => null)")
-        panel = self.page.locator(".jp-NotebookPanel").last
-        panel.locator('.jp-Notebook-ExecutionIndicator[data-status="idle"]').wait_for(timeout=2 * PATIENT_MS)
-        return panel
+        idle = "() => window.jupyterapp.shell.currentWidget.sessionContext.session?.kernel?.status === 'idle'"
+        self.page.wait_for_function(idle, timeout=2 * PATIENT_MS)  # a narrow toolbar hides its sign
+        return self.page.locator(".jp-NotebookPanel").last
 
     def forget_page(self) -> None:
         """The next notebook loads JupyterLab again."""
