@@ -94,8 +94,7 @@ def _add_snappy() -> None:
     from fastavro._read_py import BinaryDecoder  # type: ignore[attr-defined]
     from fastavro.read import BLOCK_READERS
 
-    from paimon_nb.format.avro.codecs import UNPACK
-    from paimon_nb.format.avro.container import MAX_PLAIN
+    from paimon_nb.format.avro.container import MAX_PLAIN, UNPACK
 
     def read_block(stream: Any) -> io.BytesIO:
         decoder: Any = BinaryDecoder(stream)  # type: ignore[no-untyped-call]

@@ -12,8 +12,7 @@ import pyarrow as pa
 
 from paimon_nb.base.batches import BATCH_ROWS
 from paimon_nb.base.errors import CorruptFile, UnsupportedFormat
-from paimon_nb.format.avro.blocks import BLOCK_BYTES, Blocks, BlockSink
-from paimon_nb.format.avro.codecs import PACK
+from paimon_nb.format.avro.container import BLOCK_BYTES, PACK, Blocks, BlockSink
 from paimon_nb.format.data.avro_schema import avro_schema, entry_types, has_text_keys, plain_schema
 from paimon_nb.format.data.schema_cast import offsets_keys_and_items, split_lists, without_columns
 from paimon_nb.format.file_errors import BROKEN, broken_file, is_out_of_memory

@@ -11,8 +11,14 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import CorruptFile, NewerFormat, UnsupportedFormat
-from paimon_nb.format.avro.blocks import BLOCK_BYTES, MAGIC
-from paimon_nb.format.avro.container import Container, compress_container, gc_paused, parse_container
+from paimon_nb.format.avro.container import (
+    BLOCK_BYTES,
+    MAGIC,
+    Container,
+    compress_container,
+    gc_paused,
+    parse_container,
+)
 from paimon_nb.format.avro.records import Field, compile_columns, compile_fields, read_records
 from paimon_nb.format.file_cache import FileCache
 from paimon_nb.format.manifest.decoded_entries import entries_by_values

@@ -11,8 +11,7 @@ import zstandard
 
 from paimon_nb.base.errors import CorruptFile, UnsupportedFormat
 from paimon_nb.format.avro import container
-from paimon_nb.format.avro.blocks import zigzag_varint
-from paimon_nb.format.avro.container import parse_container
+from paimon_nb.format.avro.container import parse_container, zigzag_varint
 
 ONE = {"type": "record", "name": "r", "fields": [{"name": "a", "type": "long"}]}
 
