@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from paimon_nb.format.schema import TableSchema
     from paimon_nb.format.types import DataField, DataType
     from paimon_nb.statements.ddl import Change
-    from paimon_nb.table.read.store import IcebergCatalog
+    from paimon_nb.table.read.watchers import IcebergCatalog
     from paimon_nb.table.tables.table import Table
 
 log = logging.getLogger(__name__)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from paimon_nb.format.schema import SchemaDirectory
     from paimon_nb.fs import FileIO
-    from paimon_nb.table.read.store import CommitWatcher
+    from paimon_nb.table.read.watchers import CommitWatcher
 
 DB_SUFFIX = ".db"
 

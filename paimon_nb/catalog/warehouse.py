@@ -39,12 +39,12 @@ from paimon_nb.format.schema import (
     new_schema_directory,
     schema_directory,
 )
-from paimon_nb.fs import FileIO, FoundMove, Lock, LockedFileIO, RootedFileIO, move_surely, without_scheme
+from paimon_nb.fs import FileIO, FoundMove, Lock, LockedFileIO, RootedFileIO, move_surely, settle_move, without_scheme
 from paimon_nb.options import TableOptions
 from paimon_nb.options.table import DATA_FILE_EXTERNAL_PATHS
 from paimon_nb.table.read.external_paths import external_path_roots
 from paimon_nb.table.read.own_files import check_location
-from paimon_nb.table.read.store import TableStore, settle_move
+from paimon_nb.table.read.store import TableStore
 from paimon_nb.table.tables.table import Table
 
 if TYPE_CHECKING:

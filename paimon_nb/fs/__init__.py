@@ -13,9 +13,9 @@ from paimon_nb.fs.api import (
     delete_tree_surely,
     make_dirs_surely,
     move_surely,
-    moving_error,
     overwrite_surely,
     put_surely,
+    settle_move,
     surely,
 )
 from paimon_nb.fs.local import LocalFileIO, without_scheme
@@ -57,7 +57,7 @@ __all__ = [
     "external_roots",
     "make_dirs_surely",
     "move_surely",
-    "moving_error",
+    "settle_move",
     "open_fs",
     "overwrite_surely",
     "put_surely",

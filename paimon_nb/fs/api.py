@@ -102,6 +102,17 @@ def moving_error(move: FoundMove) -> TableIsMoving:
     )
 
 
+def settle_move(fs: FileIO, root: str) -> FoundMove | None:
+    """Complete or undo a move of a table's directory whose process has ended: see `FileIO.settle_move`.
+
+    Raises: TableIsMoving: the process has not ended, or cannot have ended for long.
+    """
+    move = fs.settle_move(root) if fs.is_object_store else None
+    if move is not None and move.outcome in ("under way", "decided"):
+        raise moving_error(move)
+    return move
+
+
 class OutputFile(ABC):
     """A new file being written. Leaving the `with` block by an exception deletes the file."""
 

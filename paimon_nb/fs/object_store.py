@@ -6,12 +6,9 @@ Directories are key prefixes up to a '/'; an empty directory is an object whose 
 from __future__ import annotations
 
 import os
-import threading
 import uuid
-from collections import deque
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import wait
 from contextlib import contextmanager, suppress
-from contextvars import ContextVar
 from dataclasses import field, replace
 from email.utils import parsedate_to_datetime
 from functools import cache
@@ -24,51 +21,37 @@ from paimon_nb.fs.api import DirectoryPin, FileIO, FileStatus, FoundMove, Output
 from paimon_nb.fs.directory_move import MARKERS, RECORD, move_directory, settle
 from paimon_nb.fs.object_cache import MAX_BYTES, SMALL_BYTES, ObjectCache
 from paimon_nb.fs.s3_client import (
-    REQUESTS_AT_ONCE,
     S3Settings,
     StoredObject,
     arrow_store,
+    bucket_and_key,
     client,
     directory_prefix,
+    http_status,
+    request_threads,
     split_uri,
+    translate_errors,
 )
+from paimon_nb.fs.s3_output import TOKEN, BackgroundWrites, S3Output, background_writes
 
 if TYPE_CHECKING:
     import builtins
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from concurrent.futures import Future
     from datetime import datetime
 
 _T = TypeVar("_T")
-_TOKEN = "put-token"
-"""Metadata that identifies our object: distinguishes a lost reply from a lost race."""
 _PIN = "directory"
 """Metadata of objects that are not unique by name: the directory, by a digest of its marker, for which they were written."""
 _SMALL_OBJECT_BYTES = 1 << 18
 """Files up to this size are moved by a conditional put, larger ones by a server-side copy."""
-_PART = 16 << 20
-"""Bytes of one part of a large upload; the store allows 10,000 parts."""
 _BATCH = 1000
 """Maximum number of keys in one delete request."""
-_PARTS_AT_ONCE = 4
-"""Parts of one file that are uploaded at the same time; each is `_PART` bytes in memory."""
 _BODY_TRIES = 5
 """Requests for one object whose reply broke off; the client itself repeats only requests without a reply."""
 _OBJECTS = ObjectCache()
 """Shared by all tables of this process."""
 _PREFETCH_BYTES = MAX_BYTES // 2
-_BACKGROUND_BYTES = 64 << 20
-"""Of files that are written in the background at the same time."""
 _NO_SUCH_RANGE = 416
-
-
-@cache
-def _request_threads(_process_id: int, purpose: str = "files") -> ThreadPoolExecutor:
-    """Threads that wait for replies: their number does not depend on that of the cores.
-
-    Those that upload whole files wait for those that upload `parts`, so these are others.
-    """
-    return ThreadPoolExecutor(REQUESTS_AT_ONCE, thread_name_prefix=f"paimon-s3-{purpose}")
 
 
 @dataclass(frozen=True)
@@ -109,11 +92,11 @@ class S3FileIO(FileIO):
     @override
     @contextmanager
     def writing_in_background(self) -> Iterator[None]:
-        if _background.get() is not None:
+        if background_writes.get() is not None:
             yield  # the outer block waits
             return
-        writes = _BackgroundWrites()
-        before = _background.set(writes)
+        writes = BackgroundWrites()
+        before = background_writes.set(writes)
         try:
             yield
         except BaseException:
@@ -123,7 +106,11 @@ class S3FileIO(FileIO):
             for future in writes.finish():
                 future.result()
         finally:
-            _background.reset(before)
+            background_writes.reset(before)
+
+    def forget(self, path: str) -> None:
+        """Do not keep a file in memory that could not be written."""
+        _OBJECTS.remove((self.settings, path))
 
     @override
     def keep_in_memory(self, files: Mapping[str, bytes]) -> None:
@@ -148,7 +135,7 @@ class S3FileIO(FileIO):
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
         token = uuid.uuid4().hex
-        with _translate_errors(path):
+        with translate_errors(path):
             made = self._put_new(path, bytes(data), token)
             if made and self._guards(path):
                 self._check_directory(path, token)
@@ -157,7 +144,7 @@ class S3FileIO(FileIO):
     @override
     def sync_and_put_if_absent(self, named: Iterable[str], path: str, data: bytes) -> bool:
         """`put_if_absent` of a snapshot: the caller does other things while `check_after_put` waits for the reply."""
-        with _translate_errors(path):
+        with translate_errors(path):
             return self._put_new(path, bytes(data), uuid.uuid4().hex)
 
     def check_after_put(self) -> None:
@@ -182,7 +169,7 @@ class S3FileIO(FileIO):
         return self.pin is not None and not is_immutable(path) and self.pin.guards(path)
 
     def _metadata(self, path: str, token: str) -> dict[str, str]:
-        return {_TOKEN: token, **({_PIN: _digest(self.pin.content)} if self.pin and self._guards(path) else {})}
+        return {TOKEN: token, **({_PIN: _digest(self.pin.content)} if self.pin and self._guards(path) else {})}
 
     def check_pinned(self) -> None:
         if self.pin is not None:
@@ -223,13 +210,13 @@ class S3FileIO(FileIO):
         from botocore.exceptions import ParamValidationError
 
         try:
-            self._client.delete_object(**_bucket_and_key(path), IfMatch=etag)
+            self._client.delete_object(**bucket_and_key(path), IfMatch=etag)
         except ParamValidationError:  # a client before conditional deletes
-            self._client.delete_object(**_bucket_and_key(path))
+            self._client.delete_object(**bucket_and_key(path))
         except self._client.exceptions.ClientError as error:
-            if _http_status(error) == 501:  # a store before them
-                self._client.delete_object(**_bucket_and_key(path))
-            elif _http_status(error) in (404, 412):
+            if http_status(error) == 501:  # a store before them
+                self._client.delete_object(**bucket_and_key(path))
+            elif http_status(error) in (404, 412):
                 return False
             else:
                 raise
@@ -251,12 +238,12 @@ class S3FileIO(FileIO):
         metadata = {**self._metadata(path, token), **(more or {})}
         for last in (False, False, False, True):
             try:
-                self._client.put_object(**_bucket_and_key(path), Body=data, IfNoneMatch="*", Metadata=metadata)
+                self._client.put_object(**bucket_and_key(path), Body=data, IfNoneMatch="*", Metadata=metadata)
                 return True
             except self._client.exceptions.ClientError as error:
-                if _http_status(error) == 412:
+                if http_status(error) == 412:
                     return False
-                if _http_status(error) != 409 or last:  # 409: two concurrent requests; the store requires both to retry
+                if http_status(error) != 409 or last:  # 409: two concurrent requests; the store requires both to retry
                     raise
         return False
 
@@ -264,13 +251,13 @@ class S3FileIO(FileIO):
     def overwrite(self, path: str, data: bytes, *, durable: bool = True) -> None:
         _OBJECTS.remove((self.settings, path))
         token = uuid.uuid4().hex
-        with _translate_errors(path):
-            self._client.put_object(**_bucket_and_key(path), Body=bytes(data), Metadata=self._metadata(path, token))
+        with translate_errors(path):
+            self._client.put_object(**bucket_and_key(path), Body=bytes(data), Metadata=self._metadata(path, token))
             if durable and self._guards(path):
                 self._check_directory(path, token)
 
     def create(self, path: str) -> OutputFile:
-        return _S3Output(self, path)
+        return S3Output(self, path)
 
     def list(self, path: str) -> list[FileStatus]:
         parent, start = path.rstrip("/"), directory_prefix(path)
@@ -285,36 +272,36 @@ class S3FileIO(FileIO):
         return sorted(found, key=lambda s: s.path)
 
     def exists(self, path: str) -> bool:
-        with _translate_errors(path):
-            children = _request_threads(os.getpid()).submit(self._has_children, path)
+        with translate_errors(path):
+            children = request_threads(os.getpid()).submit(self._has_children, path)
             return self._head_object(path) is not None or children.result()
 
     def size(self, path: str) -> int:
         known = _OBJECTS.peek((self.settings, path))
         if known is not None:
             return len(known)
-        with _translate_errors(path):
-            return int(self._client.head_object(**_bucket_and_key(path))["ContentLength"])
+        with translate_errors(path):
+            return int(self._client.head_object(**bucket_and_key(path))["ContentLength"])
 
     def delete(self, path: str) -> bool:
         _OBJECTS.remove((self.settings, path))
-        with _translate_errors(path):
+        with translate_errors(path):
             found = self._head_object(path)
             if found is None or (self._guards(path) and self._is_foreign(found)):
                 return False
             if self._guards(path) and _PIN not in found.get("Metadata", {}):
                 self.check_pinned()  # another engine wrote it
-            self._client.delete_object(**_bucket_and_key(path))
+            self._client.delete_object(**bucket_and_key(path))
             return True
 
     @override
     def delete_if_unchanged(self, path: str, data: bytes) -> bool:
         _OBJECTS.remove((self.settings, path))
-        with _translate_errors(path):
+        with translate_errors(path):
             try:
-                found = self._client.get_object(**_bucket_and_key(path))
+                found = self._client.get_object(**bucket_and_key(path))
             except self._client.exceptions.ClientError as error:
-                if _http_status(error) == 404:
+                if http_status(error) == 404:
                     return False
                 raise
             if (self._guards(path) and self._is_foreign(found)) or found["Body"].read() != data:
@@ -328,7 +315,7 @@ class S3FileIO(FileIO):
             _OBJECTS.remove((self.settings, path))
             by_bucket.setdefault(split_uri(path)[0], []).append(path)
         for some in by_bucket.values():
-            with _translate_errors(some[0]):
+            with translate_errors(some[0]):
                 self._delete_keys(some[0], [split_uri(path)[1] for path in some])
 
     @override
@@ -339,13 +326,13 @@ class S3FileIO(FileIO):
         _OBJECTS.remove_below(self.settings, path)
         if self._guards(path):
             self.check_pinned()
-        with _translate_errors(path):
+        with translate_errors(path):
             # The marker first: a writer that comes after it notices, see `_check_directory`. A record would restore it.
             self._delete_keys(path, [f"{directory_prefix(path)}{name}" for name in (RECORD, *MARKERS)])
             self._delete_keys(path, [*(found.key for found in self._objects_below(path)), split_uri(path)[1]])
 
     def delete_empty_dir(self, path: str) -> bool:
-        with _translate_errors(path):
+        with translate_errors(path):
             mark = {"Bucket": split_uri(path)[0], "Key": directory_prefix(path)}
             if self.list(path) or not self._has_children(path):
                 return False
@@ -355,12 +342,12 @@ class S3FileIO(FileIO):
     def make_dirs(self, path: str) -> None:
         bucket, key = split_uri(path)
         if key:
-            with _translate_errors(path):
+            with translate_errors(path):
                 self._client.put_object(Bucket=bucket, Key=directory_prefix(path), Body=b"")
 
     def move(self, source: str, target: str) -> None:
         """Copies, then deletes. Of several moves to one target one wins. A directory: see `directory_move`."""
-        with _translate_errors(source):
+        with translate_errors(source):
             found = self._head_object(source)
             if found is None:
                 if not self._has_children(source):
@@ -379,12 +366,12 @@ class S3FileIO(FileIO):
 
     @override
     def settle_move(self, path: str) -> FoundMove | None:
-        with _translate_errors(path):
+        with translate_errors(path):
             return settle(self, path)
 
     def _copy_object(self, bucket: str, key: str, size: int, target_path: str, owner_digest: str | None = None) -> None:
         """Copy one object. `owner_digest`: of the directory's marker, for objects that other engines wrote."""
-        with _translate_errors(f"s3://{bucket}/{key}"):
+        with translate_errors(f"s3://{bucket}/{key}"):
             if size <= _SMALL_OBJECT_BYTES:
                 found = self._client.get_object(Bucket=bucket, Key=key)
                 digest = found.get("Metadata", {}).get(_PIN) or (None if is_immutable(key) else owner_digest)
@@ -405,8 +392,8 @@ class S3FileIO(FileIO):
 
     def _get_with_times(self, path: str) -> tuple[bytes, str, datetime, datetime | None]:
         """(content, ETag, when it was written, now), both times by the store's clock; None if its replies have no date."""
-        with _translate_errors(path):
-            found = self._client.get_object(**_bucket_and_key(path))
+        with translate_errors(path):
+            found = self._client.get_object(**bucket_and_key(path))
             now = found["ResponseMetadata"].get("HTTPHeaders", {}).get("date")
             return (
                 found["Body"].read(),
@@ -433,16 +420,16 @@ class S3FileIO(FileIO):
         try:
             for last in (False, False, False, True):
                 try:
-                    return str(self._client.put_object(**_bucket_and_key(path), Body=data, IfMatch=etag)["ETag"])
+                    return str(self._client.put_object(**bucket_and_key(path), Body=data, IfMatch=etag)["ETag"])
                 except self._client.exceptions.ClientError as error:
-                    if _http_status(error) != 409 or last:  # 409: two concurrent requests
+                    if http_status(error) != 409 or last:  # 409: two concurrent requests
                         raise
         except ParamValidationError:  # a client before conditional replacements
             pass
         except self._client.exceptions.ClientError as error:
-            if _http_status(error) not in (404, 412, 501):
+            if http_status(error) not in (404, 412, 501):
                 raise
-            if _http_status(error) != 501:  # 501: a store before them
+            if http_status(error) != 501:  # 501: a store before them
                 with suppress(MissingFile):
                     now, new_etag, *_ = self._get_with_times(path)
                     return new_etag if now == data else None  # the first reply may have been lost
@@ -450,7 +437,7 @@ class S3FileIO(FileIO):
         found = self._head_object(path)
         if found is None or found["ETag"] != etag:
             return None
-        return str(self._client.put_object(**_bucket_and_key(path), Body=data)["ETag"])
+        return str(self._client.put_object(**bucket_and_key(path), Body=data)["ETag"])
 
     def _objects_below_but_record(self, path: str) -> Iterator[StoredObject]:
         record = f"{directory_prefix(path)}{RECORD}"
@@ -464,7 +451,7 @@ class S3FileIO(FileIO):
     @staticmethod
     def has_token(found: Mapping[str, Any], token: str) -> bool:
         """Whether an object is the one that was put with this token."""
-        return bool(found.get("Metadata", {}).get(_TOKEN) == token)
+        return bool(found.get("Metadata", {}).get(TOKEN) == token)
 
     # -- requests
 
@@ -477,10 +464,10 @@ class S3FileIO(FileIO):
         from botocore.exceptions import IncompleteReadError, ReadTimeoutError, ResponseStreamingError
 
         ranged = {} if byte_range is None else {"Range": byte_range}
-        with _translate_errors(path):
+        with translate_errors(path):
             for tries_left in reversed(range(_BODY_TRIES)):
                 try:
-                    reply = self._client.get_object(**_bucket_and_key(path), **ranged)
+                    reply = self._client.get_object(**bucket_and_key(path), **ranged)
                     if self._guards(path) and self._is_foreign(reply):
                         with suppress(StoreError, TableReplaced, self._client.exceptions.ClientError):
                             self._remove_foreign(path)
@@ -533,15 +520,15 @@ class S3FileIO(FileIO):
         """`work` of each path, side by side, in order. `work` must not call this again: the threads are shared."""
         if len(paths) <= 1:
             return [work(path) for path in paths]
-        futures = [_request_threads(os.getpid()).submit(work, path) for path in paths]
+        futures = [request_threads(os.getpid()).submit(work, path) for path in paths]
         wait(futures)  # also after an error: what the caller cleans up must not appear later
         return [future.result() for future in futures]
 
     def _head_object(self, path: str) -> dict[str, Any] | None:
         try:
-            found: dict[str, Any] = self._client.head_object(**_bucket_and_key(path))
+            found: dict[str, Any] = self._client.head_object(**bucket_and_key(path))
         except self._client.exceptions.ClientError as error:
-            if _http_status(error) == 404:
+            if http_status(error) == 404:
                 return None
             raise
         return found
@@ -553,7 +540,7 @@ class S3FileIO(FileIO):
         )
 
     def _list_pages(self, path: str, **more: str) -> Iterator[dict[str, Any]]:
-        with _translate_errors(path):
+        with translate_errors(path):
             pages = self._client.get_paginator("list_objects_v2")
             yield from pages.paginate(Bucket=split_uri(path)[0], Prefix=directory_prefix(path), **more)
 
@@ -579,185 +566,8 @@ class S3FileIO(FileIO):
                 )
 
 
-class _BackgroundWrites:
-    """Puts of whole small files that are under way."""
-
-    def __init__(self) -> None:
-        self._futures: list[Future[None]] = []
-        self._bytes: deque[tuple[Future[None], int]] = deque()
-        self._in_flight = 0
-        self._lock = threading.Lock()
-
-    def start(self, put: Callable[[bytes], None], data: bytes) -> None:
-        """Start a put; waits for the oldest ones while more than `_BACKGROUND_BYTES` are in flight."""
-        future = _request_threads(os.getpid()).submit(put, data)
-        waits: list[Future[None]] = []
-        with self._lock:
-            self._futures.append(future)
-            self._bytes.append((future, len(data)))
-            self._in_flight += len(data)
-            while self._in_flight > _BACKGROUND_BYTES:
-                oldest, size = self._bytes.popleft()
-                self._in_flight -= size
-                waits.append(oldest)
-        wait(waits)
-
-    def finish(self) -> list[Future[None]]:
-        """All puts, when they have ended."""
-        wait(self._futures)
-        return self._futures
-
-
-_background: ContextVar[_BackgroundWrites | None] = ContextVar("background writes", default=None)
-
-
-class _S3Output(OutputFile):
-    """Small files are one conditional put at the end; larger ones are multipart uploads, visible when complete."""
-
-    def __init__(self, fs: S3FileIO, path: str) -> None:
-        self._fs, self._path = fs, path
-        self._buffer, self._sent = bytearray(), 0
-        self._upload: str | None = None
-        self._token = uuid.uuid4().hex
-        self._parts: list[Future[dict[str, Any]]] = []
-        self._closed = False
-
-    def write(self, data: Any) -> int:
-        view = memoryview(data).cast("B")
-        self._buffer += view
-        while len(self._buffer) >= _PART:
-            self._start_part(bytes(self._buffer[:_PART]))
-            del self._buffer[:_PART]
-        return len(view)
-
-    def _start_part(self, part: bytes) -> None:
-        """Upload a part in the background; waits while `_PARTS_AT_ONCE` are under way."""
-        with _translate_errors(self._path):
-            if self._upload is None:
-                made = self._fs._client.create_multipart_upload(
-                    **_bucket_and_key(self._path), Metadata={_TOKEN: self._token}
-                )
-                self._upload = made["UploadId"]
-            if len(self._parts) >= _PARTS_AT_ONCE:
-                self._parts[-_PARTS_AT_ONCE].result()
-            number = len(self._parts) + 1
-            self._parts.append(_request_threads(os.getpid(), "parts").submit(self._upload_part, number, part))
-            self._sent += len(part)
-
-    def _upload_part(self, number: int, part: bytes) -> dict[str, Any]:
-        done = self._fs._client.upload_part(
-            **_bucket_and_key(self._path), UploadId=self._upload, PartNumber=number, Body=part
-        )
-        return {"ETag": done["ETag"], "PartNumber": number}
-
-    def tell(self) -> int:
-        return self._sent + len(self._buffer)
-
-    def close(self) -> None:
-        if self._closed:
-            return
-        if self._upload is None:
-            data, writes = bytes(self._buffer), _background.get()
-            if writes is not None and is_immutable(self._path) and len(data) <= SMALL_BYTES:
-                self._closed = True
-                self._fs.keep_in_memory({self._path: data})
-                writes.start(self._put_new, data)
-                return
-            made = self._fs._put_and_cache(self._path, data)
-        else:
-            if self._buffer:
-                self._start_part(bytes(self._buffer))
-                self._buffer.clear()
-            made = self._complete_upload()
-        self._closed = True
-        if not made:
-            raise FileExistsError(self._path)
-
-    def _put_new(self, data: bytes) -> None:
-        try:
-            if not self._fs.put_if_absent(self._path, data):
-                raise FileExistsError(self._path)
-        except BaseException:
-            _OBJECTS.remove((self._fs.settings, self._path))
-            raise
-
-    def _complete_upload(self) -> bool:
-        s3 = self._fs._client
-        with _translate_errors(self._path):
-            parts = [part.result() for part in self._parts]
-            try:
-                s3.complete_multipart_upload(
-                    **_bucket_and_key(self._path),
-                    UploadId=self._upload,
-                    MultipartUpload={"Parts": parts},
-                    IfNoneMatch="*",
-                )
-            except s3.exceptions.ClientError as error:
-                if _http_status(error) not in (404, 409, 412):
-                    raise
-                # The client repeats a request whose reply was lost; then the upload is complete, and the object our own.
-                if self._fs._holds_token(self._path, self._token):
-                    return True
-                if _http_status(error) == 404:
-                    raise
-                self.abort()
-                return False
-        return True
-
-    def abort(self) -> None:
-        if self._closed:
-            return
-        self._closed = True
-        if self._upload is not None:
-            wait(self._parts)
-            with _translate_errors(self._path):
-                self._fs._client.abort_multipart_upload(**_bucket_and_key(self._path), UploadId=self._upload)
-
-    @property
-    def closed(self) -> bool:
-        return self._closed
-
-
 @cache
 def _digest(marker: bytes) -> str:
     import hashlib
 
     return hashlib.sha256(marker).hexdigest()[:32]
-
-
-def _bucket_and_key(path: str) -> dict[str, str]:
-    bucket, key = split_uri(path)
-    return {"Bucket": bucket, "Key": key}
-
-
-def _http_status(error: Any) -> int:
-    return int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
-
-
-@contextmanager
-def _translate_errors(path: str) -> Iterator[None]:
-    """The client's errors as ours."""
-    from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
-
-    try:
-        yield
-    except ClientError as error:
-        code = error.response.get("Error", {}).get("Code", "")
-        if code == "NoSuchBucket":
-            bucket = split_uri(path)[0]
-            raise StoreError(
-                f"bucket {bucket!r} does not exist", hint="create it first, or check its name", path=path
-            ) from None
-        if _http_status(error) == 404:
-            raise MissingFile(path) from None
-        hint = "check the credentials and their permissions" if _http_status(error) in (401, 403) else "try again"
-        status = _http_status(error)
-        raise StoreError(f"{path}: the store refused: {error}", hint=hint, path=path, status=status) from None
-    except NoCredentialsError:
-        raise StoreError(
-            f"{path}: no credentials for the store",
-            hint="set 's3.access-key' and 's3.secret-key', or the environment's AWS_ variables",
-            path=path,
-        ) from None
-    except BotoCoreError as error:
-        raise StoreError(f"{path}: {error}", hint="check 's3.endpoint' and the network", path=path) from None

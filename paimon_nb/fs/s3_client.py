@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import field
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from paimon_nb.base.errors import EnvironmentError_
+from paimon_nb.base.errors import EnvironmentError_, MissingFile, StoreError
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.options import TableOptions
 from paimon_nb.options import catalog as opt
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 REQUESTS_AT_ONCE = 32
 """Requests of one process that wait for replies side by side, at least."""
@@ -131,3 +133,50 @@ def directory_prefix(path: str) -> str:
     """Key prefix of a directory; '' for the bucket itself."""
     key = split_uri(path)[1]
     return f"{key}/" if key else ""
+
+
+@cache
+def request_threads(_process_id: int, purpose: str = "files") -> ThreadPoolExecutor:
+    """Threads that wait for replies: their number does not depend on that of the cores.
+
+    Those that upload whole files wait for those that upload `parts`, so these are others.
+    """
+    return ThreadPoolExecutor(REQUESTS_AT_ONCE, thread_name_prefix=f"paimon-s3-{purpose}")
+
+
+def bucket_and_key(path: str) -> dict[str, str]:
+    bucket, key = split_uri(path)
+    return {"Bucket": bucket, "Key": key}
+
+
+def http_status(error: Any) -> int:
+    return int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
+
+
+@contextmanager
+def translate_errors(path: str) -> Iterator[None]:
+    """The client's errors as ours."""
+    from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
+
+    try:
+        yield
+    except ClientError as error:
+        code = error.response.get("Error", {}).get("Code", "")
+        if code == "NoSuchBucket":
+            bucket = split_uri(path)[0]
+            raise StoreError(
+                f"bucket {bucket!r} does not exist", hint="create it first, or check its name", path=path
+            ) from None
+        if http_status(error) == 404:
+            raise MissingFile(path) from None
+        hint = "check the credentials and their permissions" if http_status(error) in (401, 403) else "try again"
+        status = http_status(error)
+        raise StoreError(f"{path}: the store refused: {error}", hint=hint, path=path, status=status) from None
+    except NoCredentialsError:
+        raise StoreError(
+            f"{path}: no credentials for the store",
+            hint="set 's3.access-key' and 's3.secret-key', or the environment's AWS_ variables",
+            path=path,
+        ) from None
+    except BotoCoreError as error:
+        raise StoreError(f"{path}: {error}", hint="check 's3.endpoint' and the network", path=path) from None

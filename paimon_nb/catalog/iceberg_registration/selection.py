@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from paimon_nb.base.identifier import Identifier
     from paimon_nb.format.schema import TableSchema
-    from paimon_nb.table.read.store import IcebergCatalog
+    from paimon_nb.table.read.watchers import IcebergCatalog
 
 
 def iceberg_catalog_of(

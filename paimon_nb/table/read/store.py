@@ -6,7 +6,7 @@ import uuid
 from contextvars import copy_context
 from dataclasses import field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from paimon_nb.base.errors import (
     BranchNotFound,
@@ -29,7 +29,7 @@ from paimon_nb.format.schema import (
 )
 from paimon_nb.format.snapshot import SnapshotDirectory
 from paimon_nb.format.types import is_blob_type, is_opaque
-from paimon_nb.fs import DirectoryPin, moving_error
+from paimon_nb.fs import DirectoryPin, settle_move
 from paimon_nb.options import TABLE_OPTIONS, TableOptions
 from paimon_nb.options import table as opt
 from paimon_nb.options.materialized import MATERIALIZED_TABLE
@@ -44,10 +44,11 @@ if TYPE_CHECKING:
 
     from paimon_nb.format.manifest import DataFile, IndexEntry
     from paimon_nb.format.snapshot import BranchDirectory, ConsumerDirectory, Snapshot, TagDirectory
-    from paimon_nb.fs import AccessPolicy, FileIO, FoundMove
+    from paimon_nb.fs import AccessPolicy, FileIO
     from paimon_nb.table.read.external_paths import PathAllocator
     from paimon_nb.table.read.managed_versions import VersionService
     from paimon_nb.table.read.sql_session import SqlSession
+    from paimon_nb.table.read.watchers import CommitWatcher, IcebergCatalog
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -56,27 +57,6 @@ LIGHT = 1 << 20
 
 POSTPONE_BUCKET = -2
 """Bucket id of postponed files, which `compact` moves to real buckets (docs/spec/format.md section 1)."""
-
-
-class CommitWatcher(Protocol):
-    """Listener for committed partition changes, such as a metastore that lists partitions."""
-
-    def added(self, store: TableStore, partitions: Collection[bytes]) -> None:
-        """Called after a snapshot with new files in these partitions was published."""
-
-    def dropped(self, store: TableStore, partitions: Collection[bytes]) -> None:
-        """Called after these partitions were dropped."""
-
-
-class IcebergCatalog(Protocol):
-    """A catalog of Iceberg in which tables with `metadata.iceberg.storage` = hive-catalog or rest-catalog are registered."""
-
-    def register(self, store: TableStore, path: str) -> None:
-        """Let the catalog's table have the Iceberg metadata of the file `path`. Does nothing if it has.
-
-        Raises:
-            PaimonError: the catalog does not answer or does not accept it.
-        """
 
 
 _OWN_PARTITIONS = {
@@ -690,17 +670,6 @@ def _read_if_present(fs: FileIO, path: str) -> bytes | None:
         return fs.read(path)
     except MissingFile:
         return None
-
-
-def settle_move(fs: FileIO, root: str) -> FoundMove | None:
-    """Complete or undo a move of a table's directory whose process has ended: see `FileIO.settle_move`.
-
-    Raises: TableIsMoving: the process has not ended, or cannot have ended for long.
-    """
-    move = fs.settle_move(root) if fs.is_object_store else None
-    if move is not None and move.outcome in ("under way", "decided"):
-        raise moving_error(move)
-    return move
 
 
 def in_threads_on_object_store(fs: FileIO, *work: Callable[[], Any]) -> list[Any]:

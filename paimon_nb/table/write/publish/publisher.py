@@ -52,7 +52,8 @@ from paimon_nb.table.write.publish.overwrite import Overwrite, drop_change, over
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from paimon_nb.table.read.store import CommitWatcher, TableStore
+    from paimon_nb.table.read.store import TableStore
+    from paimon_nb.table.read.watchers import CommitWatcher
 
 sleep: Callable[[float], None] = time.sleep
 """Replaceable by tests that count retries instead of waiting for them."""
