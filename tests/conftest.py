@@ -151,12 +151,8 @@ def spark() -> Iterator[SparkSession]:
     from paimon_nb.spark.runtime.session import spark_session, stop
 
     session = spark_session(
-        conf={
-            "spark.master": "local[2]", "spark.sql.shuffle.partitions": "2", "spark.driver.memory": "2g",
-            # Each statement is another one and has a few rows: to compile it takes longer than to run it. `make notebooks` compiles.
-            "spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-        }
-    )  # fmt: skip
+        conf={"spark.master": "local[2]", "spark.sql.shuffle.partitions": "2", "spark.driver.memory": "2g"}
+    )
     yield session
     stop(session)
 

@@ -15,11 +15,12 @@ import threading
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import MissingFile, PaimonError
+from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.fs.api import MOVE_LEASE_S, FoundMove, is_immutable, moving_error
 from paimon_nb.fs.s3_client import directory_prefix, split_uri
 

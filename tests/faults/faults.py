@@ -66,5 +66,5 @@ FAULTS = (
     Fault("sequence numbers begin with the last one", "table/write/table_write.py", "max_sequence + 1", "max_sequence", ("table/write", *STATE)),
     Fault("known keys get new buckets", "table/write/dynamic_bucket.py", "(known.hashes[inside] == hashes) if len(known.hashes)", "(known.hashes[inside] < hashes) if len(known.hashes)", ("table/write/test_dynamic_bucket.py",)),
     Fault("partition names are not escaped", "format/row/partition_path.py", 'f"{escape(key)}={escape(value)}"', 'f"{key}={value}"', ("format/row", *STATE)),
-    Fault("size ratio the wrong way round", "table/lsm/pick.py", "if taken * (100.0 + limits.size_ratio) / 100.0 < following.run.size:", "if taken * (100.0 + limits.size_ratio) / 100.0 > following.run.size:", ("table/lsm",)),
+    Fault("size ratio the wrong way round", "table/lsm/pick.py", "is_larger = taken * (100.0 + limits.size_ratio) / 100.0 < following.run.size", "is_larger = taken * (100.0 + limits.size_ratio) / 100.0 > following.run.size", ("table/lsm",)),
 )  # fmt: skip

@@ -150,7 +150,7 @@ def test_what_goes_to_the_page_is_bounded() -> None:
     page = Page(wide)
     first = sum(map(len, page.grid.first_buffers))
     assert first < BLOCK_ROWS * BLOCK_COLUMNS * 1010
-    assert len(page.grid._esm) + len(page.grid._css) < 100_000
+    assert len(page.grid._esm) + len(page.grid._css) < 105_000
     asked = [[0, c] for c in range(0, 300, BLOCK_COLUMNS)] * 10
     ((content, buffers),) = page.asks({"pages": asked, "generation": 0})
     assert len(content["pages"]) == 32

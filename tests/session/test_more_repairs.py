@@ -18,8 +18,10 @@ EVOLVES = "'row-tracking.enabled' = 'true', 'data-evolution.enabled' = 'true'"
 
 
 @pytest.fixture
-def wb(tmp_path) -> paimon_nb.Workbench:
-    return paimon_nb.connect(str(tmp_path / "w"))
+def wb(tmp_path, request) -> paimon_nb.Workbench:
+    """With the tests' Spark, where a test is marked to need one."""
+    spark = request.getfixturevalue("spark") if request.node.get_closest_marker("spark") else None
+    return paimon_nb.connect(str(tmp_path / "w"), spark=spark)
 
 
 def rows(wb: paimon_nb.Workbench, text: str) -> list[tuple[Any, ...]]:
@@ -61,13 +63,14 @@ CONDITIONS = {
 """Columns of a table -> its rows, and conditions with the ids that meet them."""
 
 
-@pytest.mark.parametrize("columns", CONDITIONS)
+@pytest.mark.parametrize("columns", [pytest.param(c, marks=pytest.mark.spark) if "bsi" in c else c for c in CONDITIONS])
 def test_conditions(wb, columns):
     values, found = CONDITIONS[columns]
     wb.run(f"CREATE TABLE t {columns}; INSERT INTO t VALUES {values}")
     assert {c: ids(wb, c) for c in found} == found
 
 
+@pytest.mark.spark
 @pytest.mark.parametrize(
     ("file_format", "index"),
     [("orc", ""), ("avro", ""), ("parquet", "bloom-filter"), ("parquet", "bitmap"), ("parquet", "range-bitmap")],
@@ -163,6 +166,7 @@ def test_files_are_skipped_by_the_types_that_their_columns_have_now(wb):
     assert found == {"v = 2": [2], "v > 2": [3, 4], "c = 'x'": [4], "c IS NULL": [1, 2, 3]}
 
 
+@pytest.mark.spark
 @pytest.mark.parametrize("file_format", ["avro", "orc"])
 def test_data_evolution_in_each_format(wb, file_format):
     wb.run(f"CREATE TABLE t (id INT) WITH ({EVOLVES}, 'file.format' = '{file_format}'); INSERT INTO t VALUES (1), (2)")
@@ -170,6 +174,7 @@ def test_data_evolution_in_each_format(wb, file_format):
     assert rows(wb, "SELECT *, _ROW_ID FROM t") == [(1, None, 0), (2, None, 1)]
 
 
+@pytest.mark.spark
 def test_conditions_on_row_ids_beside_others(wb):
     wb.run(f"CREATE TABLE t (id INT) WITH ({EVOLVES}); INSERT INTO t VALUES (1), (2); INSERT INTO t VALUES (3), (4)")
     found = {
@@ -191,6 +196,7 @@ def test_columns_of_the_audit_log_in_any_order(wb):
     )
 
 
+@pytest.mark.spark
 def test_sequence_numbers_of_files_are_those_of_their_rows(wb):
     wb.run("CREATE TABLE t (id INT, v INT) WITH ('row-tracking.enabled' = 'true')")
     for n in range(1, 6):
@@ -253,6 +259,7 @@ def test_a_dropped_index_leaves_no_file(wb):
     assert (list(root.rglob("*.index")), rows(wb, "SELECT * FROM t")) == ([], [(1,)])
 
 
+@pytest.mark.spark
 def test_what_is_not_there_has_a_name(wb):
     wb.run("CREATE TABLE t (id INT); INSERT INTO t VALUES (1); CREATE TEMPORARY VIEW v AS SELECT * FROM t; DROP VIEW v")
     with pytest.raises(TableNotFound):
@@ -263,6 +270,7 @@ def test_what_is_not_there_has_a_name(wb):
         wb.run("SELECT * FROM t /*+ OPTIONS('scan.watermark' = '100') */").to_arrow()
 
 
+@pytest.mark.spark
 def test_views_and_repairs_of_a_jdbc_catalog(wb, tmp_path):
     wb.run("CREATE TABLE t (id INT, v VARCHAR(5), c CHAR(3)); INSERT INTO t VALUES (2, 'b', 'y'), (1, 'a', 'x')")
     options = {"metastore": "jdbc", "uri": f"jdbc:sqlite:file:{tmp_path}/c.db"}
