@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -41,7 +42,12 @@ def made(wb: Workbench, text: str) -> tuple[object, ...]:
 
 def test_both_dialects_make_the_same_table(wb: Workbench) -> None:
     flink, spark = made(wb, create_table_statement(FULL, "flink")), made(wb, create_table_statement(FULL, "spark"))
-    assert flink == spark
+    described = [(f.id, f.name, str(f.type), f.description, f.default_value) for f in flink[0]]
+    assert described == [
+        (f.id, f.name, re.sub(r"MAP<(\w+) NOT NULL,", r"MAP<\1,", str(f.type)), f.description, f.default_value)
+        for f in spark[0]  # keys of Spark's maps are never NULL
+    ]
+    assert flink[1:] == spark[1:]
     assert flink[1:] == (
         ("day", "id"), ("day",), {"bucket": "2", "merge-engine": "partial-update"}, "it's a table",
     )  # fmt: skip

@@ -29,7 +29,7 @@ def test_bytes_become_blobs_of_each_kind(wb, clause, kind):
         "id": "INT",
         "a": "BLOB",
         "b": "ARRAY<BLOB>",
-        "c": "MAP<STRING, BLOB>",
+        "c": "MAP<STRING, BLOB>" if kind == "BYTES" else "MAP<STRING NOT NULL, BLOB>",  # as in Spark's DDL
         "d": "BLOB",
         "e": "BLOB",
         "f": "BYTES",
