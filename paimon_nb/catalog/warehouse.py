@@ -417,6 +417,9 @@ class WarehouseCatalog(Catalog):
                 return None
             raise self._no_table(name) from None
         except BaseException as error:
+            if purge and isinstance(error, OSError | PaimonError) and _is_gone(fs, path):
+                log.warning("%s: files remain in %s: %s", name, path, error)
+                return dropped
             undo_after(error, f"table {name} is not in the catalog any more", lambda: self._restore(name, dropped))
             raise
         if purge and dropped.trashed is not None:
@@ -672,6 +675,14 @@ def _may_keep_files(store: TableStore, schema: TableSchema) -> bool:
         and FORMAT_TABLE not in (latest.options.get("type"), schema.options.get("type"))
         and schema.options.get("path", store.root) == store.root
     )
+
+
+def _is_gone(fs: FileIO, path: str) -> bool:
+    """Whether a deletion that failed has taken the table: its schema goes first. False where the store does not answer."""
+    try:
+        return schema_directory(fs, path).latest() is None
+    except (OSError, PaimonError):
+        return False
 
 
 def _delete_empty_trash(fs: FileIO, trashed: str) -> None:

@@ -4,6 +4,7 @@ import random
 from functools import partial
 
 import pytest
+from pyspark.errors import PythonException
 from spark_tables import ODD, VALUES, as_rows, make_table, random_rows, store_rows
 
 from paimon_nb.base.errors import CorruptFile
@@ -172,7 +173,8 @@ def test_a_file_with_other_rows_than_its_manifest_says_is_not_given_to_spark(spa
     (source,) = (p for p in (tmp_path / "other").rglob("bucket-*/data-*") if p.suffix in (".parquet", ".orc"))
     target.write_bytes(source.read_bytes())
 
-    with pytest.raises(CorruptFile, match="where the manifest says 1"):
+    # ORC is read by our tasks: the error comes from one of them.
+    with pytest.raises((CorruptFile, PythonException), match="where the manifest says 1"):
         read_table(spark, one, limits=StrategyLimits(inline_bytes=0)).count()
 
 
