@@ -417,7 +417,7 @@ class WarehouseCatalog(Catalog):
                 return None
             raise self._no_table(name) from None
         except BaseException as error:
-            if purge and isinstance(error, OSError | PaimonError) and _is_gone(fs, path):
+            if purge and isinstance(error, OSError | PaimonError) and _has_no_schema(fs, path):
                 log.warning("%s: files remain in %s: %s", name, path, error)
                 return dropped
             undo_after(error, f"table {name} is not in the catalog any more", lambda: self._restore(name, dropped))
@@ -677,7 +677,7 @@ def _may_keep_files(store: TableStore, schema: TableSchema) -> bool:
     )
 
 
-def _is_gone(fs: FileIO, path: str) -> bool:
+def _has_no_schema(fs: FileIO, path: str) -> bool:
     """Whether a deletion that failed has taken the table: its schema goes first. False where the store does not answer."""
     try:
         return schema_directory(fs, path).latest() is None
