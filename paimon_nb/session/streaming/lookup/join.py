@@ -13,7 +13,7 @@ from paimon_nb.base import clock
 from paimon_nb.base.errors import Cancelled, UnsupportedOperation
 from paimon_nb.base.identifier import quote
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.options.read import LOOKUP_ASYNC, LOOKUP_CACHE
+from paimon_nb.options.read import LOOKUP_ASYNC, LOOKUP_CACHE, SCAN_PARTITIONS
 from paimon_nb.options.table import LOOKUP_CACHE_MAX_MEMORY_SIZE
 from paimon_nb.session.query.computed_columns import computed_columns, with_computed
 from paimon_nb.session.query.hidden_columns import with_hidden_columns_selected
@@ -258,7 +258,7 @@ class _CachedTable:
         conditions = [p for p in (ref.filter, partition_predicate(partitions) if partitions else None) if p is not None]
         self.dimension.move_to_snapshot(
             plan_table_scan(
-                table,
+                table if partitions is None else _without_choice(table),
                 filter=conjunction_of(conditions) if conditions else None,
                 columns=None if computed_columns(table.schema.options) else columns,
                 zone=session_zone(spark),
@@ -268,6 +268,14 @@ class _CachedTable:
     def of_partitions(self, rows: DataFrame) -> DataFrame:
         """The rows of the selected partitions: file pruning alone is not exact."""
         return rows if self.partitions is None else rows_of_partitions(rows, self.partitions)
+
+
+def _without_choice(table: Table) -> Table:
+    """The table without `scan.partitions`: a lookup join asks for the greatest partitions at times of its own."""
+    from paimon_nb.table.tables.table import Table
+
+    keys = (SCAN_PARTITIONS.key, *SCAN_PARTITIONS.fallback_keys)
+    return Table(table.store.without_options(keys), table.name)
 
 
 class _StreamSide:
