@@ -55,7 +55,7 @@ def reading_engine() -> Iterator[Engine]:
     import duckdb
 
     with tempfile.TemporaryDirectory(prefix="paimon-nb-files-", ignore_cleanup_errors=True) as folder:
-        connection = duckdb.connect(":memory:", config=_settings(folder))
+        connection = duckdb.connect(":memory:", config=settings(folder))
         pool = ThreadPoolExecutor(1, thread_name_prefix="paimon-nb-files")
         try:
             connection.execute("SET enable_progress_bar = false; SET TimeZone = 'UTC'")
@@ -66,7 +66,8 @@ def reading_engine() -> Iterator[Engine]:
             connection.close()
 
 
-def _settings(folder: str) -> dict[str, Any]:
+def settings(folder: str) -> dict[str, Any]:
+    """Of a DuckDB in memory: its bounds, a folder for what does not fit, nothing downloaded or loaded by itself."""
     return {
         "threads": os.cpu_count() or 1,
         "memory_limit": f"{min(_total_memory() // _MEMORY_SHARE, _MEMORY_MAX) >> 20}MiB",

@@ -15,14 +15,16 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.session.query.duckdb_read_only import SETTINGS
+from paimon_nb.files.engine import settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_MEMORY_SHARE, _MEMORY_MAX = 4, 4 << 30
-"""An instance uses a quarter of the machine's memory, at most 4 GB; then it writes to its folder."""
 _MAX_IDLE = 2
+_MORE_SETTINGS: dict[str, Any] = {
+    "default_collation": "",
+    "enable_external_file_cache": False,  # its pages would stay in the kernel between queries
+}
 
 
 @dataclass(slots=True)
@@ -106,23 +108,4 @@ def _started() -> _Instance:
     import duckdb
 
     folder = tempfile.mkdtemp(prefix="paimon-nb-engine-")
-    return _Instance(duckdb.connect(":memory:", config=_settings(folder)), folder)
-
-
-def _settings(folder: str) -> dict[str, Any]:
-    return {
-        "threads": os.cpu_count() or 1,
-        "memory_limit": f"{min(_total_memory() // _MEMORY_SHARE, _MEMORY_MAX) >> 20}MiB",
-        "temp_directory": folder,
-        **SETTINGS,
-        "ieee_floating_point_ops": True,
-        "default_collation": "",
-        "enable_external_file_cache": False,  # its pages would stay in the kernel between queries
-    }
-
-
-def _total_memory() -> int:
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (ValueError, OSError, AttributeError):  # pragma: no cover  no sysconf on Windows
-        return 4 << 30
+    return _Instance(duckdb.connect(":memory:", config={**settings(folder), **_MORE_SETTINGS}), folder)
