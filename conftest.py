@@ -6,4 +6,4 @@ from pathlib import Path
 TESTS = Path(__file__).parent / "tests"
 sys.path[:0] = [str(TESTS / "golden"), str(TESTS / "servers")]
 
-pytest_plugins = ("requirements",)
+pytest_plugins = ("kernels", "requirements")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -12,6 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from lab_kit import REPO
+from server_kit import free_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,9 +38,7 @@ def jupyterlab(root: Path, python: str | Path = "") -> Iterator[tuple[str, Path]
         extensions = root / "share" / "labextensions"
         extensions.mkdir(parents=True)
         (extensions / "paimon-nb").symlink_to(REPO / "paimon_nb" / "notebook" / "labextension")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     folders = {
         name: str(root / name.lower())
         for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")

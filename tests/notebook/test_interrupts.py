@@ -11,7 +11,7 @@ from queue import Empty
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from jupyter_client.manager import KernelManager
+from kernels import kernel_manager
 
 import paimon_nb
 
@@ -48,7 +48,7 @@ class Kernel:
     """A kernel of its own process, as a notebook has one."""
 
     def __init__(self, folder: Path) -> None:
-        self.manager = KernelManager(kernel_name="python3")
+        self.manager = kernel_manager(kernel_name="python3")
         self.manager.start_kernel(cwd=str(folder))
         self.client: Any = self.manager.client()
         self.client.start_channels()

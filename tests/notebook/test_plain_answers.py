@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
-from jupyter_client.manager import KernelManager
+from kernels import kernel_manager
 
 from paimon_nb.base.errors import Cancelled
 from paimon_nb.notebook.display import Rows
@@ -113,7 +113,7 @@ def test_a_cell_that_imports_spark_modules_shows_no_traceback_of_the_notice() ->
 @pytest.mark.spark
 @pytest.mark.nightly  # browser/test_lab_run_line.py sees it in the kernel that it starts anyway
 def test_the_start_of_spark_is_announced(tmp_path: Path) -> None:
-    manager = KernelManager(kernel_name="python3")
+    manager = kernel_manager(kernel_name="python3")
     manager.start_kernel(cwd=str(tmp_path))
     client = manager.client()
     client.start_channels()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import getpass
 import os
+import random
 import shutil
 import signal
 import socket
 import subprocess
 import time
 import uuid
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
@@ -36,9 +37,11 @@ def absent(what: str) -> NoReturn:
 
 
 def free_port() -> int:
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return int(s.getsockname()[1])
+    """A port of the loopback for a server that binds it later: of those that the system gives to nobody by itself."""
+    while True:
+        with socket.socket() as s, suppress(OSError):
+            s.bind(("127.0.0.1", random.SystemRandom().randrange(20_000, 32_000)))
+            return int(s.getsockname()[1])
 
 
 def user_name() -> str:
