@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from lab_kit import REPO
+
+sys.path.append(str(REPO / "tests" / "servers"))
 from server_kit import free_port
 
 if TYPE_CHECKING:

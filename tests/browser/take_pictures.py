@@ -27,9 +27,6 @@ from lab_server import FLAGS, jupyterlab
 from panel_kit import opened, walk_to_a_file
 from playwright.sync_api import Page, expect, sync_playwright
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
-
-sys.path.insert(0, str(REPO / "tests" / "servers"))
-
 from requirements import REQUIREMENTS, chromium
 
 if TYPE_CHECKING:

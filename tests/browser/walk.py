@@ -20,9 +20,6 @@ from animation import Shot, write_animation
 from lab_kit import REPO, Lab, Notebook
 from lab_server import FLAGS, jupyterlab
 from playwright.sync_api import Locator, Page, expect, sync_playwright
-
-sys.path.insert(0, str(REPO / "tests" / "servers"))
-
 from requirements import REQUIREMENTS, chromium
 
 if TYPE_CHECKING:
