@@ -7,6 +7,7 @@ import datetime as dt
 import json
 import os
 import random
+import struct
 import subprocess
 import sys
 import time
@@ -136,13 +137,22 @@ def test_a_table_of_debezium_keyed_by_its_records(wb, broker):
     assert {f.name: str(f.type) for f in wb.table("lake.t").schema.fields} == {"id": "STRING NOT NULL", "v": "STRING", "n": "STRING", "w": "STRING"}  # fmt: skip
 
 
+def _unscaled(number: int) -> str:
+    return base64.b64encode(number.to_bytes(16, "big", signed=True)).decode()
+
+
+def _decimal(precision: int, scale: int) -> dict[str, Any]:
+    parameters = {"scale": str(scale), "connect.decimal.precision": str(precision)}
+    return {"type": "bytes", "name": "org.apache.kafka.connect.data.Decimal", "parameters": parameters}
+
+
 def test_types_as_debezium_tells_them():
-    number = base64.b64encode((-12345).to_bytes(2, "big", signed=True)).decode()
+    number, point = _unscaled(-12345), base64.b64encode(struct.pack("<BI2d", 1, 1, 1.0, 2.5)).decode()
     long = "1234567890123456789012345678.0123456789"
     told = {
         "b": ({"type": "boolean"}, True, "BOOLEAN", True),
         "i": ({"type": "int16"}, 5, "SMALLINT", 5),
-        "n": ({"type": "bytes", "name": "org.apache.kafka.connect.data.Decimal", "parameters": {"scale": "2", "connect.decimal.precision": "10"}}, number, "DECIMAL(10, 2)", Decimal("-123.45")),
+        "n": (_decimal(10, 2), number, "DECIMAL(10, 2)", Decimal("-123.45")),
         "d": ({"type": "int32", "name": "io.debezium.time.Date"}, 20000, "DATE", dt.date(2024, 10, 4)),
         "ts": ({"type": "int64", "name": "io.debezium.time.Timestamp"}, 1_700_000_000_123, "TIMESTAMP(3)", dt.datetime(2023, 11, 14, 22, 13, 20, 123000)),
         "us": ({"type": "int64", "name": "io.debezium.time.MicroTimestamp"}, 1_700_000_000_123_456, "TIMESTAMP(6)", dt.datetime(2023, 11, 14, 22, 13, 20, 123456)),
@@ -152,6 +162,15 @@ def test_types_as_debezium_tells_them():
         "s": ({"type": "string", "name": "io.debezium.data.EnumSet"}, "x,y", "ARRAY<STRING>", ["x", "y"]),
         "bits": ({"type": "bytes", "name": "io.debezium.data.Bits", "parameters": {"length": "10"}}, base64.b64encode(b"\1\2").decode(), "BINARY(2)", b"\2\1"),
         "none": ({"type": "string"}, None, "STRING", None),
+        "wide": (_decimal(65, 30), _unscaled(15 * 10**29), "STRING", "1.500000000000000000000000000000"),
+        "zero": (_decimal(65, 30), _unscaled(0), "STRING", f"0.{'0' * 30}"),
+        "tiny": (_decimal(3, 5), _unscaled(-1), "STRING", "-0.00001"),
+        "round": (_decimal(5, -2), _unscaled(-15), "STRING", "-1500"),
+        "number": (_decimal(10, 2), -123.45, "DECIMAL(10, 2)", Decimal("-123.45")),  # decimal.format = NUMERIC
+        "whole": (_decimal(10, 2), 7, "DECIMAL(10, 2)", Decimal("7.00")),
+        "variable": ({"type": "struct", "name": "io.debezium.data.VariableScaleDecimal"}, {"scale": 2, "value": number}, "STRING", "-123.45"),
+        "point": ({"type": "struct", "name": "io.debezium.data.geometry.Point"}, {"x": 1.0, "y": 2.5, "wkb": point, "srid": None}, "STRING", '{"coordinates":[1,2.5],"type":"Point","srid":0}'),
+        "geometry": ({"type": "struct", "name": "io.debezium.data.geometry.Geometry"}, {"wkb": point, "srid": 4326}, "STRING", '{"coordinates":[1,2.5],"type":"Point","srid":4326}'),
     }  # fmt: skip
     told["t"] = (told["t"][0], 3_600_001_000, *told["t"][2:])
     schema = {"fields": [{"field": "after", "fields": [{"field": n, **s} for n, (s, *_) in told.items()]}]}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import datetime as dt
 import json
+import struct
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from decimal import Decimal
@@ -17,8 +18,9 @@ from typing import TYPE_CHECKING, Any
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.registry import Registry
 from paimon_nb.connectors.cdc.avro_events import connect_message, key_bytes
+from paimon_nb.connectors.cdc.geojson import geojson_of
 from paimon_nb.connectors.cdc.mysql_types import WIDE, MySqlType, paimon_type
-from paimon_nb.connectors.cdc.values import Unreadable, span_of_time_text
+from paimon_nb.connectors.cdc.values import Unreadable, decimal_or_string, span_of_time_text
 from paimon_nb.connectors.formats.api import AFTER, BEFORE, DELETE, INSERT, FormatOptions, MalformedMessage
 from paimon_nb.connectors.formats.cdc_json import CanalDecoder, DebeziumDecoder, MaxwellDecoder, OggDecoder
 from paimon_nb.connectors.formats.json import JsonDecoder, JsonRecords, require_object
@@ -216,7 +218,7 @@ def _convert_value(name: str, value: Any, converters: Mapping[str, Convert]) -> 
         return None
     try:
         return converters[name](value) if name in converters else _json_value_to_string(value)
-    except (ValueError, TypeError, ArithmeticError, LookupError, AttributeError) as error:
+    except (ValueError, TypeError, ArithmeticError, LookupError, AttributeError, struct.error) as error:
         return Unreadable(value, f"it is not of the type that the message declares ({error})")
 
 
@@ -272,7 +274,11 @@ def _connect_type(field: Mapping[str, Any]) -> tuple[str, Convert]:
         case "Decimal":
             scale = int(parameters.get("scale", 0))
             precision = int(parameters.get("connect.decimal.precision", 38))
-            return f"DECIMAL({precision}, {scale})", lambda v: _decimal_of_unscaled(v, scale)
+            return decimal_or_string(precision, scale), lambda v: _decimal_of(v, scale)
+        case "VariableScaleDecimal":  # PostgreSQL's NUMERIC without precision
+            return "STRING", lambda v: _decimal_of(v["value"], int(v["scale"]))
+        case "Geometry" | "Geography" | "Point" if plain == "struct":
+            return "STRING", lambda v: geojson_of(struct.pack("<I", v.get("srid") or 0) + base64.b64decode(v["wkb"]))
         case "Date":
             return "DATE", lambda v: (_EPOCH + dt.timedelta(days=v)).date()
         case "Timestamp":
@@ -306,5 +312,8 @@ def _connect_type(field: Mapping[str, Any]) -> tuple[str, Convert]:
     return "STRING", _json_value_to_string
 
 
-def _decimal_of_unscaled(value: str, scale: int) -> Decimal:
+def _decimal_of(value: Any, scale: int) -> Decimal:
+    """A decimal of Connect: its unscaled bytes, or with `decimal.format = NUMERIC` a number."""
+    if isinstance(value, int | Decimal):
+        return Decimal(value)
     return Decimal(int.from_bytes(base64.b64decode(value), "big", signed=True)).scaleb(-scale, WIDE)

@@ -21,7 +21,7 @@ import pyarrow as pa
 from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.connectors.cdc.geojson import geojson_of
-from paimon_nb.connectors.cdc.values import Misfit, Unreadable, millis_of_day
+from paimon_nb.connectors.cdc.values import Misfit, Unreadable, decimal_or_string, millis_of_day
 from paimon_nb.format.types import (
     Array,
     DataType,
@@ -51,6 +51,8 @@ _QUOTED = re.compile(r"'((?:[^']|'')*)'")
 _EPOCH = dt.datetime(1970, 1, 1)
 _UUID_TEXT = 36
 """Characters of the text of a UUID."""
+_MAX_PLAIN_DIGITS = 1000
+"""Digits of a number that becomes text without an exponent."""
 NO_DATE = "it is not a date of the years 1 to 9999"
 WIDE = Context(prec=100)
 """Decimal context for 38 digits; the default context of Python has 28."""
@@ -122,7 +124,7 @@ def _type_text(t: MySqlType, modes: Collection[str]) -> str:
             return "DOUBLE"
         case "decimal" | "numeric" | "fixed" | "dec":
             precision, scale = t.first(10), t.arguments[1] if len(t.arguments) > 1 else 0
-            return f"DECIMAL({precision}, {scale})" if precision <= 38 else "STRING"
+            return decimal_or_string(precision, scale)
         case "date":
             return "DATE"
         case "time":
@@ -256,6 +258,8 @@ def _mysql_value_text(value: Any) -> str | None:
         return json.dumps(_decode_json_bytes(value), ensure_ascii=False)
     if isinstance(value, dt.datetime):
         return value.isoformat(" ")
+    if isinstance(value, Number) and value.is_finite() and abs(int(value.as_tuple().exponent)) < _MAX_PLAIN_DIGITS:
+        return f"{value:f}"
     return str(value)
 
 

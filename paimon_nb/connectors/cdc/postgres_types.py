@@ -13,7 +13,7 @@ import pyarrow as pa
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.connectors.cdc import mysql_types
-from paimon_nb.connectors.cdc.values import Misfit, fitting_column, span_of_time_text
+from paimon_nb.connectors.cdc.values import Misfit, decimal_or_string, fitting_column, span_of_time_text
 from paimon_nb.format.types import Array, DataType, arrow_type, parse_type
 
 if TYPE_CHECKING:
@@ -60,8 +60,7 @@ def _paimon_type_text(t: PostgresType, modes: Collection[str]) -> str:
     if t.name == "numeric":
         if t.modifier < 4:
             return "DECIMAL(38, 18)"
-        precision, scale = (t.modifier - 4) >> 16 & 0xFFFF, (t.modifier - 4) & 0x7FF
-        return f"DECIMAL({precision}, {scale})" if precision <= 38 and scale <= precision else "STRING"
+        return decimal_or_string((t.modifier - 4) >> 16 & 0xFFFF, (t.modifier - 4) & 0x7FF)
     if t.name in ("bit", "varbit"):
         return "BOOLEAN" if t.modifier == 1 else f"BINARY({(t.modifier + 7) // 8})" if t.modifier > 0 else "BYTES"
     raise UnsupportedOperation(

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 ERRORS_COLUMN = "value_errors"
 """Column of a target with the rule `text`: the texts of values that do not fit, as a JSON object by column."""
 _MAX_TEXT = 200
+_MAX_PRECISION = 38
+"""Digits of the longest DECIMAL."""
 _FAILURES = (ValueError, TypeError, ArithmeticError, LookupError)
 _DAY_MS = 86_400_000
 
@@ -160,6 +162,11 @@ def span_of_time_text(text: str) -> dt.timedelta:
 def zero_of_time_type(root: str) -> int | None:
     """What Java's sync stores for a missing date in a NOT NULL column: the epoch. None: it has no such value."""
     return 0 if root == "DATE" or root.startswith("TIMESTAMP") else None
+
+
+def decimal_or_string(precision: int, scale: int) -> str:
+    """The type of a column for decimals of a source. Those that DECIMAL cannot have are texts, as in Java."""
+    return f"DECIMAL({precision}, {scale})" if 0 <= scale <= precision <= _MAX_PRECISION else "STRING"
 
 
 def value_text(value: Any) -> str:
