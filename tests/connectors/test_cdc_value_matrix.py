@@ -8,6 +8,7 @@ import uuid
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
+import more_values
 import pytest
 import value_page
 
@@ -91,6 +92,11 @@ MARIADB: dict[str, tuple[str, ...]] = {
     "POINT": ("ST_GeomFromText('POINT(1 2.5)')",), "LINESTRING": ("ST_GeomFromText('LINESTRING(0 0,1 1)')",), "POLYGON": ("ST_GeomFromText('POLYGON((0 0,1 0,1 1,0 0))')",),
     "GEOMETRY": ("ST_GeomFromText('POINT(1 2)', 4326)", "ST_GeomFromText('GEOMETRYCOLLECTION(POINT(1 1))')"), "MULTIPOINT": ("ST_GeomFromText('MULTIPOINT(0 0,1 1)')",), "GEOMETRYCOLLECTION": ("ST_GeomFromText('GEOMETRYCOLLECTION EMPTY')",),
 }  # fmt: skip
+
+
+POSTGRES = more_values.filled(POSTGRES, more_values.POSTGRES)
+POSTGRES_AS_TEXT = more_values.filled(POSTGRES_AS_TEXT, more_values.POSTGRES)
+MARIADB = more_values.filled(MARIADB, more_values.MARIADB)
 
 
 @pytest.fixture
@@ -186,5 +192,5 @@ def test_every_value_of_mariadb(wb, mariadb):
 
 
 def test_the_matrix_is_large_enough():
-    assert len(POSTGRES) + len(POSTGRES_AS_TEXT) >= 60
-    assert len(MARIADB) >= 60
+    for types in ({**POSTGRES, **{f"{t} as text": v for t, v in POSTGRES_AS_TEXT.items()}}, MARIADB):
+        assert sum(len(values) >= more_values.EACH for values in types.values()) >= 60
