@@ -8,6 +8,7 @@ import json
 import signal
 import sys
 import threading
+from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -142,22 +143,30 @@ _METRICS = (
 
 def metrics_text(rows: Sequence[Mapping[str, Any]]) -> str:
     """The lines of SHOW JOBS in Prometheus' text format. Values that are not known are left out."""
+    labels = _labels(rows)
     lines = ["# HELP paimon_job_up whether the job runs", "# TYPE paimon_job_up gauge"]
-    lines += [f"paimon_job_up{_label(row)} {int(row['status'] == 'RUNNING')}" for row in rows]
+    lines += [
+        f"paimon_job_up{label} {int(row['status'] == 'RUNNING')}" for label, row in zip(labels, rows, strict=True)
+    ]
     for column, name, kind, text in _METRICS:
         lines += [f"# HELP {name} {text}", f"# TYPE {name} {kind}"]
-        for row in rows:
+        for label, row in zip(labels, rows, strict=True):
             value = row[column]
             if isinstance(value, dt.datetime):
                 value = value.replace(tzinfo=dt.UTC).timestamp()
             if value is not None:
-                lines.append(f"{name}{_label(row)} {value}")
+                lines.append(f"{name}{label} {value}")
     return "\n".join(lines) + "\n"
 
 
-def _label(row: Mapping[str, Any]) -> str:
-    name = str(row["job name"]).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return f'{{job="{name}"}}'
+def _labels(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The labels of each job: Prometheus rejects two samples with the same ones, so a second job of a name has its number, too."""
+    seen, labels = Counter[str](), []
+    for row in rows:
+        name = str(row["job name"]).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+        seen[name] += 1
+        labels.append(f'{{job="{name}"}}' if seen[name] == 1 else f'{{job="{name}",number="{seen[name]}"}}')
+    return labels
 
 
 def serve_state(runner: JobRunner, port: int) -> ThreadingHTTPServer:

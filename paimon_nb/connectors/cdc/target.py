@@ -74,7 +74,8 @@ class Target:
         self.table: Table = catalog.table(name)
         self.computed: tuple[Computed, ...] = ()
         self.rows = 0
-        """Number of changes written since the start."""
+        """Number of changes committed since the start."""
+        self._uncommitted = 0
         rule = options.on_value_error
         self._dead_letters = DeadLetters(catalog, name, user) if rule is OnValueError.DEAD_LETTER else None
         self.checked = CheckedRows(rule, options.skip_records, self._dead_letters)
@@ -133,6 +134,7 @@ class Target:
             )  # fmt: skip
         self._note_position(position)
         self.position, self.last_commit_ms = position, clock.now_ms()
+        self.rows, self._uncommitted = self.rows + self._uncommitted, 0
 
     def on_idle_checkpoint(self, interval_s: float) -> None:
         """Handle an interval without changes, as a streaming writer handles an empty checkpoint."""
@@ -196,6 +198,7 @@ class Target:
         if self._writing is not None:
             self._writing.abort()
             self._writing = None
+        self._uncommitted = 0
 
     # -- rows to files
 
@@ -222,7 +225,7 @@ class Target:
             self._is_full_compaction = self._checkpoints.is_full(self.table.store, self._identifier + 1)
             self._writing = TableWrite(self.table.store, full=self._is_full_compaction)
         self._writing.write(batch, kinds)
-        self.rows += batch.num_rows
+        self._uncommitted += batch.num_rows
 
     def _with_computed(self, row: Mapping[str, Any]) -> dict[str, Any]:
         return {**row, **{c.name: _computed_value(c, row) for c in self.computed}}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import SchemaMismatch, UnsupportedOperation
 from paimon_nb.base.identifier import quote
+from paimon_nb.base.redact import redact_text
 from paimon_nb.options.unsupported import unsupported_option_warnings
 from paimon_nb.session.core.live_result import LiveResult
 from paimon_nb.session.core.result import Result, message_result
@@ -56,6 +57,7 @@ class LiveQuery(LiveResult):
     def start(self) -> LiveQuery:
         if self.job is None:
             job = stream_job("select", self._start_run(), lambda: self._run)
+            job.statement = redact_text(self._statement.text.strip())
             self.job = self._context.session.jobs.add(job)
         return self
 
