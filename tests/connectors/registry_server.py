@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+_IDS = itertools.count(1000)
+"""A schema has an id that no other registry of this process gives: readers keep schemas by address and id, and a port may come again."""
 
 
 class Registry:
     """Schemas by id. `late`: requests that get 503 first; `user`: 'user:password' that is asked for."""
 
     def __init__(self, user: str | None = None) -> None:
-        self.schemas: list[str] = []
+        self.schemas: dict[str, int] = {}
         self.subjects: dict[str, list[int]] = {}
         self.late = 0
         self.hidden: set[int] = set()
@@ -52,10 +56,11 @@ class Registry:
                 if self.refused():
                     return
                 number = int(self.path.rsplit("/", 1)[-1])
-                if not 0 < number <= len(registry.schemas) or number in registry.hidden:
+                schema = next((s for s, n in registry.schemas.items() if n == number), None)
+                if schema is None or number in registry.hidden:
                     self.answer(404, {"error_code": 40403, "message": "Schema not found"})
                 else:
-                    self.answer(200, {"schema": registry.schemas[number - 1]})
+                    self.answer(200, {"schema": schema})
 
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -72,8 +77,8 @@ class Registry:
     def add(self, subject: str, schema: str) -> int:
         """The id of a schema."""
         if schema not in self.schemas:
-            self.schemas.append(schema)
-        number = self.schemas.index(schema) + 1
+            self.schemas[schema] = next(_IDS)
+        number = self.schemas[schema]
         self.subjects.setdefault(subject, []).append(number)
         return number
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 import uuid
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
@@ -143,6 +144,42 @@ def test_a_slot_that_is_dropped_under_a_sync(wb, postgres, again):
     finally:
         wb.session.jobs.stop_all()
         postgres.run(f"SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = '{name}'", f"DROP TABLE {name}", f"DROP PUBLICATION IF EXISTS {name}_tables")  # fmt: skip
+
+
+@pytest.mark.nightly
+def test_a_binlog_that_was_purged_while_the_sync_was_stopped(wb, mariadb):
+    """The sentence says what to do, and after that no row is missing."""
+    shop = f"lost_{uuid.uuid4().hex[:6]}"
+    mariadb.run(f"CREATE DATABASE {shop}", f"CREATE TABLE {shop}.t (id INT PRIMARY KEY)", f"INSERT INTO {shop}.t VALUES (1)")  # fmt: skip
+    text = ",".join(f"{k}={v}" for k, v in (mariadb.conf | {"database-name": shop}).items())
+    call = f"CALL sys.mysql_sync_table(`table` => 't', mysql_conf => '{text}', interval => '50 ms')"
+
+    def sync() -> Any:
+        (row,) = wb.run(call).arrow.to_pylist()
+        return wb.session.jobs.find(row["job"])
+
+    try:
+        job = sync()
+        assert job.wait_for(lambda: job.rows == 1, 120)
+        job.stop()
+        mariadb.run(f"INSERT INTO {shop}.t VALUES (2)", "FLUSH BINARY LOGS")
+        newest = mariadb.run("SHOW BINARY LOGS")[-1][0]
+        while (
+            mariadb.run("SHOW BINARY LOGS")[0][0] != newest
+        ):  # a connection that has just ended holds its log for a moment
+            mariadb.run(f"PURGE BINARY LOGS TO '{newest}'")
+            time.sleep(0.1)
+        with pytest.raises(SourceLost, match="has purged the binlog after") as lost:
+            sync().wait_for(lambda: False, 120)
+        assert "drop the table and start the sync again" in lost.value.hint
+        wb.run("DROP TABLE t")
+        job = sync()
+        assert job.wait_for(lambda: job.rows == 2, 120)
+        job.stop()
+        assert sorted(wb.table("t").to_arrow().column("id").to_pylist()) == [1, 2]
+    finally:
+        wb.session.jobs.stop_all()
+        mariadb.run(f"DROP DATABASE {shop}")
 
 
 @pytest.mark.parametrize("when", ["between commits", "between write and commit"])

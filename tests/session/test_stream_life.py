@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+import signal
 
-from paimon_nb.base.errors import BadOptionValue, ReadError, TimeTravelError
+import pyarrow as pa
+import pytest
+from story_kit import RunProcess
+
+from paimon_nb.base.errors import BadOptionValue, PaimonError, ReadError, TimeTravelError
 from paimon_nb.table.write.maintenance import rollback_to_snapshot
 
 pytestmark = pytest.mark.spark
@@ -138,3 +142,52 @@ def test_groups_that_vanish_while_a_job_is_stopped_are_deleted_when_it_resumes(s
     assert job.process_available()
     assert rows(swb, "t") == [(2, 6), (9, 9)]
     job.stop()
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("key", ["", ", PRIMARY KEY (k) NOT ENFORCED"], ids=["append", "keys"])
+def test_a_target_that_somebody_else_overwrites_keeps_its_job(swb, key):
+    """What the job stores later is there; what was replaced stays replaced."""
+    swb.run(f"CREATE TABLE s (k INT); CREATE TABLE t (k INT{key}); INSERT INTO s VALUES (1)")
+    swb.run(STREAMING)
+    job = swb.sql("INSERT INTO t SELECT * FROM s")
+    assert job.process_available()
+    swb.run(f"{BATCH}; INSERT OVERWRITE t VALUES (100); INSERT INTO s VALUES (2); {STREAMING}")
+    assert job.process_available()
+    swb.run(f"{BATCH}; INSERT INTO s VALUES (3); {STREAMING}")
+    assert job.process_available()
+    assert (job.status, rows(swb, "t")) == ("RUNNING", [(2,), (3,), (100,)])
+
+
+@pytest.mark.nightly
+def test_two_processes_with_one_checkpoint_store_nothing_twice(swb, tmp_path):
+    """The second one is another process of `paimon-nb run`; one of the two stops and says why."""
+    swb.run("CREATE TABLE s (k INT); CREATE TABLE t (k INT); INSERT INTO s VALUES (0)")
+    checkpoints = tmp_path / "checkpoints"
+    settings = f"SET 'execution.checkpointing.dir' = '{checkpoints}'; {STREAMING}"
+    swb.run(settings)
+    job = swb.sql("INSERT INTO t SELECT * FROM s")
+    assert job.process_available()
+    other = RunProcess(tmp_path, tmp_path / "w", 300)
+    said = ""
+    try:
+        other.start(f"{settings}; INSERT INTO t SELECT * FROM s")
+        swb.run(BATCH)
+        for k in range(1, 500):
+            swb.table("s").append(pa.table({"k": pa.array([k], pa.int32())}))
+            try:
+                other.until(lambda k=k: (k,) in rows(swb, "t") or not job.isActive, lambda: (job, rows(swb, "t")))
+            except PaimonError as error:
+                said = error.message
+            if said or not job.isActive:
+                break
+        said = said or str(job.error)
+        assert "checkpoint" in said, said
+        other.end(signal.SIGKILL)
+        job.stop()
+        swb.run(settings)
+        again = swb.sql("INSERT INTO t SELECT * FROM s")
+        assert again.process_available()
+        assert rows(swb, "t") == rows(swb, "s")
+    finally:
+        other.end(signal.SIGKILL)
