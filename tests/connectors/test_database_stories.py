@@ -19,7 +19,7 @@ from story_kit import RunProcess, error_of, seeds
 import paimon_nb
 from paimon_nb.base.errors import CommitConflict, PaimonError, SourceLost
 from paimon_nb.statements.ddl import AddColumn
-from paimon_nb.table.write.maintenance import expire_snapshots, rollback_to_snapshot
+from paimon_nb.table.write.maintenance import expire_snapshots, rollback_to_snapshot, rollback_to_tag
 from paimon_nb.table.write.maintenance.expire import ExpireLimits
 
 if TYPE_CHECKING:
@@ -99,6 +99,14 @@ class Source:
 
     def wide_columns(self) -> None:
         """Values of added columns may be large; `n` only after it was widened."""
+
+    def rename_column(self) -> None:
+        """A new column of the target: a change of each row fills it."""
+        if len(self.columns) > 3:
+            old, new = self.columns[-1], f"r{uuid.uuid4().hex[:4]}"
+            self.run(f"ALTER TABLE {self.name} RENAME COLUMN {old} TO {new}")
+            self.columns[-1] = new
+            self.run(f"UPDATE {self.name} SET n = CASE WHEN n = 5 THEN 6 ELSE 5 END")
 
     def drop_column(self) -> None:
         if len(self.columns) > 3:
@@ -190,6 +198,14 @@ class DatabaseStory:
     def widen_column_of_source(self) -> None:
         self.source.widen()
 
+    def rename_column_of_source(self) -> None:
+        self.source.rename_column()
+
+    def restart_server(self) -> None:
+        """A sync waits for it."""
+        self.source.server.stop()
+        self.source.server.start()
+
     # -- the job
 
     def restart(self) -> None:
@@ -250,6 +266,23 @@ class DatabaseStory:
         if self.has_table():
             self.wb.run("DROP TABLE t")
             self.excuses.add("dropped")
+
+    def rollback_to_tag(self) -> None:
+        if self.has_table() and (newest := self.table.store.snapshots.latest_id()) is not None:
+            self.table.tags.create(f"tag{len(self.log)}", newest)
+            self.source.change()
+            rollback_to_tag(self.table.store, f"tag{len(self.log)}")
+            self.excuses.add("rolled back")
+
+    def rename_and_back(self) -> None:
+        """The target has another name for a while. A sync that commits then may stop."""
+        if self.has_table():
+            self.excuses.add("renamed")
+            self.wb.run("ALTER TABLE t RENAME TO away")
+            try:
+                self.source.change()
+            finally:
+                self.wb.run("ALTER TABLE away RENAME TO t")
 
     # -- the story
 
@@ -361,6 +394,7 @@ def _plain(row: dict[str, Any]) -> tuple[Any, ...]:
 STEPS = {
     "change": 30, "add_column_of_source": 3, "drop_column_of_source": 1, "widen_column_of_source": 2, "restart": 5, "stop": 2, "kill": 4,
     "kill_between_commits": 4, "read": 10, "compact": 5, "expire": 3, "others_commit": 2, "column_of_the_user": 2, "rollback": 2, "recreate": 1,
+    "rename_column_of_source": 2, "restart_server": 1, "rollback_to_tag": 1, "rename_and_back": 1,
 }  # fmt: skip
 
 

@@ -20,13 +20,16 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 import paimon_nb
+from paimon_nb.base import clock
 from paimon_nb.base.errors import PaimonError
-from paimon_nb.statements.ddl import AddColumn, RenameColumn
-from paimon_nb.table.write.maintenance import expire_snapshots, rollback_to_snapshot
+from paimon_nb.statements.ddl import AddColumn, AlterColumn, DropColumn, RenameColumn
+from paimon_nb.table.write.maintenance import expire_snapshots, rollback_to_snapshot, rollback_to_tag
 from paimon_nb.table.write.maintenance.expire import ExpireLimits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
+    import pytest
 
     from paimon_nb.table.tables.table import Table
 
@@ -104,6 +107,8 @@ class Story:
         self.model = Model(self.kind)
         self.extra: list[str] = []
         """Columns of the source beyond k and v."""
+        self.wide: set[str] = set()
+        """Those of them that are BIGINT; the others are INT."""
         create(wb, "s", self.kind)
 
     @property
@@ -112,7 +117,8 @@ class Story:
 
     def with_extra_columns(self, rows: Rows) -> pa.Table:
         columns: dict[str, Any] = {n: pa.array([r[i] for r in rows], pa.int32()) for i, n in enumerate("kv")}
-        return pa.table(columns | {name: pa.nulls(len(rows), pa.int32()) for name in self.extra})
+        types = {name: pa.int64() if name in self.wide else pa.int32() for name in self.extra}
+        return pa.table(columns | {name: pa.nulls(len(rows), t) for name, t in types.items()})
 
     # -- what happens to the source
 
@@ -137,17 +143,47 @@ class Story:
     def compact(self) -> None:
         self.source.compact(full=self.chance.random() < 0.5)
 
+    def alter(self, change: Any) -> None:
+        self.wb.session.catalog.alter_table(self.source.name, [change])
+
     def add_column(self) -> None:
         if len(self.extra) < 3:
             name = f"x{len(self.extra)}"
-            self.wb.session.catalog.alter_table(self.source.name, [AddColumn((name,), "INT", None)])
+            if name in self.extra:  # after a drop
+                name = f"x{len(self.log)}n"
+            self.alter(AddColumn((name,), "INT", None))
             self.extra.append(name)
 
     def rename_extra_column(self) -> None:
         if self.extra and not self.extra[0].endswith("_"):
             renamed = f"{self.extra[0]}_"
-            self.wb.session.catalog.alter_table(self.source.name, [RenameColumn((self.extra[0],), renamed)])
+            self.alter(RenameColumn((self.extra[0],), renamed))
+            self.wide = {renamed if name == self.extra[0] else name for name in self.wide}
             self.extra[0] = renamed
+
+    def drop_extra_column(self) -> None:
+        if self.extra:
+            name = self.extra.pop(self.chance.randrange(len(self.extra)))
+            self.wide.discard(name)
+            self.alter(DropColumn((name,)))
+
+    def widen_extra_column(self) -> None:
+        if narrow := [name for name in self.extra if name not in self.wide]:
+            self.alter(AlterColumn((narrow[0],), type="BIGINT"))
+            self.wide.add(narrow[0])
+
+    def rename_and_back(self) -> None:
+        """The source has another name for a while. A job that looks at it then may stop."""
+        self.excuses.add("renamed")
+        self.wb.run("ALTER TABLE s RENAME TO away")
+        try:
+            if self.chance.random() < 0.6:
+                self.look()
+        finally:
+            self.wb.run("ALTER TABLE away RENAME TO s")
+
+    def look(self) -> None:
+        """Let the job look at its source, which may have another name now."""
 
     def expire(self) -> None:
         snapshots = self.source.store.snapshots
@@ -161,6 +197,18 @@ class Story:
         if latest is not None:
             self.source.tags.create(f"tag{len(self.log)}", latest)
 
+    def rollback_to_tag(self) -> None:
+        if tags := list(self.source.store.tags.readable()):
+            name = self.chance.choice(tags).name
+            self.model.rolled_back_to(rollback_to_tag(self.source.store, name).id)
+            self.excuses.add("rolled back")
+
+    def jump_of_the_clock(self) -> None:
+        offset, real = self.chance.choice((-86_400_000, 86_400_000)), clock.now_ms
+        self.patch.setattr(clock, "now_ms", lambda: real() + offset)
+
+    patch: pytest.MonkeyPatch
+
     def rollback(self) -> None:
         ids = self.source.store.snapshots.ids()
         if len(ids) > 1:
@@ -172,7 +220,7 @@ class Story:
     def recreate(self) -> None:
         self.wb.run("DROP TABLE s")
         create(self.wb, "s", self.kind)
-        self.extra, self.model = [], Model(self.kind)
+        self.extra, self.wide, self.model = [], set(), Model(self.kind)
         self.excuses.add("recreated")
 
     # -- the story

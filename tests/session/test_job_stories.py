@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 from collections import Counter
@@ -11,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
-from story_kit import SOURCES, Model, RunProcess, Story, create, room, seeds
+from process_tree import kill_workers
+from story_kit import SOURCES, Model, RunProcess, Story, create, error_of, room, seeds
 
 import paimon_nb
 from paimon_nb.base.errors import CommitConflict
-from paimon_nb.statements.ddl import AddColumn
+from paimon_nb.statements.ddl import AddColumn, RenameColumn
 from paimon_nb.table.write.maintenance import expire_snapshots, rollback_to_snapshot
 from paimon_nb.table.write.maintenance.expire import ExpireLimits
 
@@ -26,16 +28,19 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 SOURCE_STEPS = {
-    "commit": 30, "delete": 8, "compact": 5, "add_column": 2, "rename_extra_column": 1, "expire": 2, "tag": 1, "rollback": 1, "recreate": 1,
+    "commit": 30, "delete": 8, "compact": 5, "add_column": 3, "rename_extra_column": 1, "drop_extra_column": 1, "widen_extra_column": 1,
+    "expire": 2, "tag": 1, "rollback": 1, "rollback_to_tag": 1, "recreate": 1, "rename_and_back": 1, "jump_of_the_clock": 1,
 }  # fmt: skip
 TARGET_STEPS = {
     "compact_target": 3,
     "expire_target": 3,
     "column_of_target": 2,
+    "rename_column_of_target": 1,
+    "rename_target_and_back": 1,
     "rollback_target": 1,
     "recreate_target": 1,
 }
-JOB_STEPS = {"read": 14, "restart": 5, "stop": 3, "kill": 5}
+JOB_STEPS = {"read": 14, "restart": 5, "stop": 3, "kill": 5, "kill_workers": 1}
 KEYED_TARGETS = ("upsert", "dynamic", "input", "lookup", "full", "vectors")
 
 
@@ -93,6 +98,12 @@ class JobStory(Story):
                 file.unlink()
                 (commits / f".{file.name}.crc").unlink(missing_ok=True)
 
+    def kill_workers(self) -> None:
+        """Spark's Python workers, in the middle of a micro-batch: the job may stop, and goes on when it is started again."""
+
+    def look(self) -> None:
+        self.read()
+
     # -- the target
 
     @property
@@ -110,6 +121,30 @@ class JobStory(Story):
         if self.columns_of_target < 2:
             self.wb.session.catalog.alter_table(self.wb.table("t").name, [AddColumn((f"z{self.columns_of_target}",), "INT", None)])  # fmt: skip
             self.columns_of_target += 1
+
+    def rename_column_of_target(self) -> None:
+        """Not of a table that names it in its options. A statement that starts meanwhile does not find the column."""
+        if self.target == "sum":
+            return
+        self.excuses.add("column of target renamed")
+        name = self.wb.table("t").name
+        self.wb.session.catalog.alter_table(name, [RenameColumn(("v",), "w")])
+        try:
+            if self.chance.random() < 0.7:
+                self.look()
+        finally:
+            self.wb.session.catalog.alter_table(name, [RenameColumn(("w",), "v")])
+
+    def rename_target_and_back(self) -> None:
+        """A job that commits meanwhile may stop."""
+        self.excuses.add("target renamed")
+        self.wb.run("ALTER TABLE t RENAME TO elsewhere")
+        try:
+            self.commit()
+            if self.chance.random() < 0.6:
+                self.look()
+        finally:
+            self.wb.run("ALTER TABLE elsewhere RENAME TO t")
 
     def rollback_target(self) -> None:
         ids = self.target_store.snapshots.ids()
@@ -158,8 +193,16 @@ class InsertStory(JobStory):
 
     def __init__(self, wb: paimon_nb.Workbench, seed: int, where: Path) -> None:
         super().__init__(wb, seed, where)
+        self.limit = self.chance.choice((None, None, 1, 2))
+        """Snapshots of a micro-batch."""
         wb.run(f"SET 'execution.checkpointing.dir' = '{self.checkpoints}'; SET 'execution.runtime-mode' = 'streaming'")
         self.start()
+
+    @property
+    def query(self) -> str:
+        if self.limit is None:
+            return super().query
+        return super().query.replace(" FROM s", f" FROM s /*+ OPTIONS('scan.max-snapshot.count' = '{self.limit}') */")
 
     def start(self) -> None:
         if self.job is None:
@@ -168,6 +211,15 @@ class InsertStory(JobStory):
     def read(self) -> None:
         self.start()
         assert self.job.process_available(120), (self.kind, self.log, self.job)
+
+    def kill_workers(self) -> None:
+        self.start()
+        self.commit()
+        kill_workers(os.getpid())
+        error = error_of(self.read)
+        if error is not None:
+            assert error.hint, (self.log, error)
+            self.job = None
 
     def end_job(self) -> None:
         self.wb.run(f"STOP JOB '{self.job.id}'{self.chance.choice(('', ' WITH SAVEPOINT'))}")
@@ -207,6 +259,44 @@ class LookupStory(InsertStory):
 
     def expected(self) -> list[tuple[Any, ...]]:
         return [*self.seen, *self.joined()]
+
+
+class JoinStory(InsertStory):
+    """The rows of `s` joined with those of `r`, both of which change: in Spark's state without keys, else computed anew."""
+
+    def __init__(self, wb: paimon_nb.Workbench, seed: int, where: Path) -> None:
+        keyed = seed % 3 != 0
+        self.kinds = ("upsert", "dynamic", "input", "lookup") if keyed else ("append", "append-bucket")
+        self.right = Model("upsert" if keyed else "append")
+        create(wb, "r", self.right.kind)
+        super().__init__(wb, seed, where)
+
+    @property
+    def query(self) -> str:
+        self.grouped = False
+        hint = "" if self.limit is None else f" /*+ OPTIONS('scan.max-snapshot.count' = '{self.limit}') */"
+        where = "" if self.least is None else f" WHERE s.k >= {self.least}"
+        return f"SELECT s.k, r.v FROM s{hint} JOIN r ON s.k = r.k{where}"
+
+    def commit_right(self) -> None:
+        rows: list[tuple[int, int | None]] = [
+            (k, self.chance.randrange(50)) for k in self.chance.sample(range(30), self.chance.choice((1, 5)))
+        ]
+        self.right.log.append((0, "write", rows))
+        self.wb.table("r").append(pa.table({n: pa.array([r[i] for r in rows], pa.int32()) for i, n in enumerate("kv")}))
+
+    def expected(self) -> list[tuple[Any, ...]]:
+        rows = [
+            (k, v)
+            for k, _ in self.model.rows()
+            for other, v in self.right.rows()
+            if k == other and k >= (self.least or 0)
+        ]
+        if self.target == "sum":
+            sums = Model("sum")
+            sums.log = [(1, "write", rows)]
+            return sums.rows()
+        return rows
 
 
 class KilledStory(JobStory):
@@ -291,16 +381,19 @@ def story(
 ) -> str:
     wb = paimon_nb.connect(room(where, seed), spark=spark)
     told = None
+    patch = pytest.MonkeyPatch()
     try:
         # Odd seeds are PySpark streams.
         made = kind or (SparkStreamStory if seed % 2 else InsertStory)
         told = made(wb, seed, where)
+        told.patch = patch
         return told.run({**SOURCE_STEPS, **TARGET_STEPS, **JOB_STEPS, **(more or {})}, 16)
     except AssertionError as error:
         raise AssertionError(
             f"seed {seed}, {told and (type(told).__name__, told.query, told.target)}: {error}"
         ) from error
     finally:
+        patch.undo()
         if isinstance(told, KilledStory):
             told.kill()
         wb.session.jobs.stop_all()
@@ -317,6 +410,12 @@ def test_stories_of_jobs(spark, tmp_path, seed):
 @pytest.mark.parametrize("seed", seeds(0, 100))
 def test_stories_of_lookup_joins(spark, tmp_path, seed):
     story(spark, tmp_path, seed, LookupStory, {"dimension": 12})
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", seeds(0, 100))
+def test_stories_of_joins(spark, tmp_path, seed):
+    story(spark, tmp_path, seed, JoinStory, {"commit_right": 15})
 
 
 @pytest.mark.nightly
