@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,9 +10,10 @@ from paimon_nb.base.errors import SchemaMismatch, UnsupportedFormat
 from paimon_nb.files import formats
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import pyarrow as pa
+    import pyarrow.parquet as parquet
 
     from paimon_nb.files.data_file import Reader
     from paimon_nb.files.locations import Found
@@ -30,6 +32,9 @@ class ParquetReader:
         self.notes: list[str] = []
         self.guess: Mapping[str, str] = {}
         self._file = parquet.ParquetFile(file.path)  # not mapped: its writer may overwrite it
+        if _overflows(self._file, file.path):
+            self._file = parquet.ParquetFile(file.path, coerce_int96_timestamp_unit="us")
+            self.notes.append("times beyond nanoseconds (INT96): TIMESTAMP(6)")
         whole: pa.Schema = self._file.schema_arrow
         self.schema: pa.Schema = pa.schema([f for f in whole if not _is_empty_group(f.type)], whole.metadata)
         self.notes += [f"{f.name} is left out, because it has no fields" for f in whole if _is_empty_group(f.type)]
@@ -46,6 +51,40 @@ class ParquetReader:
 
     def count(self) -> int:
         return int(self._file.metadata.num_rows)
+
+
+def _overflows(file: parquet.ParquetFile, path: Any) -> bool:
+    """Whether a time of an INT96 column does not fit into 64-bit nanoseconds: the library returns another time for it."""
+    import pyarrow.parquet as parquet
+
+    leaves = [file.schema.column(i) for i in range(len(file.schema))]
+    names = [leaf.path for leaf in leaves if leaf.physical_type == "INT96"]
+    if not names:
+        return False
+    exact = parquet.ParquetFile(path, coerce_int96_timestamp_unit="us")
+    return any(
+        (nanos // 1000 != micros).any()
+        for group in range(file.num_row_groups)
+        for nanos, micros in zip(
+            _numbers(file.read_row_group(group, names)), _numbers(exact.read_row_group(group, names)), strict=True
+        )
+    )
+
+
+def _numbers(rows: pa.Table) -> Iterator[Any]:
+    """The times of a table as 64-bit numbers, those inside of lists, rows and maps, too."""
+    import pyarrow as pa
+
+    inside = [c.combine_chunks() for c in rows.columns]
+    while inside:
+        array = inside.pop()
+        if pa.types.is_timestamp(array.type):
+            yield array.cast(pa.int64()).fill_null(0).to_numpy()
+        elif pa.types.is_map(array.type):
+            inside += [array.keys, array.items]
+        elif pa.types.is_nested(array.type):
+            flat = array.flatten()
+            inside += flat if isinstance(flat, list) else [flat]
 
 
 def _is_empty_group(t: pa.DataType) -> bool:
@@ -83,18 +122,34 @@ class OrcReader:
         self.notes: list[str] = []
         self.guess: Mapping[str, str] = {}
         # Broken bytes may end the process that decodes them, so another one does.
-        self._file = OrcFile(Path(file.path).open("rb"), str(file.path), None)  # noqa: SIM115
-        self.schema: pa.Schema = self._file.value("schema").schema
+        self._source, self._path = Path(file.path).open("rb"), str(file.path)  # noqa: SIM115
+        with closing(OrcFile(self._source, self._path, None)) as whole:
+            self.schema: pa.Schema = whole.value("schema").schema
+            self._count = int(whole.value("num_rows"))
 
     def read(self, columns: Sequence[int]) -> pa.Table:
         import pyarrow as pa
 
+        from paimon_nb.format.data.orc_process import OrcFile
+
         # Arrow makes no empty array of a union, so an empty table has no chunks.
         empty = pa.Table.from_batches([], self.schema).select(list(columns))
-        return pa.concat_tables([empty, *(rows.select(list(columns)) for rows in self._file.rows(None))])
+        names = self.schema.names
+        by_name = bool(columns) and len(set(names)) == len(names) and not any("." in n for n in names)
+        with closing(OrcFile(self._source, self._path, [names[i] for i in columns] if by_name else None)) as file:
+            stripes = [rows if by_name else rows.select(list(columns)) for rows in file.rows(None)]
+        for i, stored in enumerate(empty.schema):
+            # Times that 64-bit nanoseconds do not have come in microseconds, from some stripes.
+            wide = next((s.schema.field(i).type for s in stripes if s.schema.field(i).type != stored.type), None)
+            if wide is not None:
+                self.notes.append(f"{stored.name} has times beyond nanoseconds: TIMESTAMP(6)")
+                empty, *stripes = (
+                    t.set_column(i, stored.name, t.column(i).cast(wide, safe=False)) for t in (empty, *stripes)
+                )
+        return pa.concat_tables([empty, *stripes])
 
     def count(self) -> int:
-        return int(self._file.value("num_rows"))
+        return self._count
 
 
 class ArrowReader:

@@ -326,6 +326,55 @@ def test_a_union_of_orc_closes_no_other_column(tmp_path: Path) -> None:
     assert data.rows().to_pylist() == [{"id": 1, "u": "5"}, {"id": 2, "u": "x"}]
 
 
+FAR = [dt.datetime(9999, 12, 31, 23, 59, 59, 999999), None, dt.datetime(1, 1, 1), dt.datetime(2024, 1, 2, 3, 4, 5, 6)]
+"""Times that 64-bit nanoseconds do not have, as Hive and Spark write for 'for ever', beside one that they have."""
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_int96_times_beyond_nanoseconds(tmp_path: Path, nested: bool) -> None:
+    times = pa.array(FAR, pa.timestamp("us"))
+    column = (
+        pa.StructArray.from_arrays([pa.array([[t] for t in FAR], pa.list_(times.type))], ["l"]) if nested else times
+    )
+    parquet.write_table(
+        pa.table({"id": range(4), "t": column}),
+        tmp_path / "a.parquet",
+        use_deprecated_int96_timestamps=True,
+        row_group_size=3,
+    )
+    data = open_data_file(str(tmp_path / "a.parquet"))
+    assert str(data.fields[1].type) == ("ROW<`l` ARRAY<TIMESTAMP(6)>>" if nested else "TIMESTAMP(6)")
+    assert data.rows()["t"].to_pylist() == ([{"l": [t]} for t in FAR] if nested else FAR)
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_orc_times_beyond_nanoseconds(tmp_path: Path, nested: bool) -> None:
+    pytest.importorskip("pyorc")
+    from pyarrow import orc
+
+    times = pa.array(FAR, pa.timestamp("us"))
+    column = (
+        pa.StructArray.from_arrays([pa.array([[t] for t in FAR], pa.list_(times.type))], ["l"]) if nested else times
+    )
+    orc.write_table(pa.table({"id": range(4), "t": column}), tmp_path / "a.orc")
+    data = open_data_file(str(tmp_path / "a.orc"))
+    assert str(data.fields[1].type) == ("ROW<`l` ARRAY<TIMESTAMP(6)>>" if nested else "TIMESTAMP(6)")
+    assert data.rows()["t"].to_pylist() == ([{"l": [t]} for t in FAR] if nested else FAR)
+    assert data.rows(["id"]).to_pylist() == [{"id": i} for i in range(4)]
+
+
+def test_stripes_of_orc_with_and_without_far_times(tmp_path: Path) -> None:
+    pytest.importorskip("pyorc")
+    from pyarrow import orc
+
+    times = [dt.datetime(2024, 1, 2) + dt.timedelta(seconds=n * n, microseconds=n) for n in range(5_000)] + FAR
+    orc.write_table(
+        pa.table({"t": pa.array(times, pa.timestamp("us"))}), tmp_path / "a.orc", stripe_size=1, batch_size=1000
+    )
+    assert orc.ORCFile(tmp_path / "a.orc").nstripes > 1
+    assert open_data_file(str(tmp_path / "a.orc")).rows()["t"].to_pylist() == times
+
+
 def test_an_error_has_no_words_of_the_library(tmp_path: Path) -> None:
     whole = io.BytesIO()
     with pa.ipc.new_stream(whole, pa.schema([("a", pa.int64())])) as out:

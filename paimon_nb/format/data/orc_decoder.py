@@ -46,6 +46,7 @@ from paimon_nb.format.types import (
     Vector,
     arrow_schema,
     arrow_type,
+    from_arrow_type,
 )
 from paimon_nb.format.types.arrow_builders import fill_null
 
@@ -62,18 +63,23 @@ UNITS_PER_SECOND = {"ms": 1000, "us": 1_000_000, "ns": 1_000_000_000}
 class OrcDecoder:
     """One open file; columns are found by name. Corrupt bytes may end the process: see `orc_process`."""
 
-    def __init__(self, fs: Any, path: str, fields: Sequence[DataField] | None, legacy: bool = True) -> None:
+    def __init__(
+        self, fs: Any, path: str, fields: Sequence[DataField] | Sequence[str] | None, legacy: bool = True
+    ) -> None:
         """
         Args:
             fs: opens the file: `fs.open(path)`.
-            fields: the columns to read; None: all, with the types that are stored.
+            fields: the columns to read, in these types; names: in the types that are stored, but times beyond 64-bit
+                nanoseconds in microseconds; None: all as they are stored.
             legacy: how TIMESTAMP_LTZ is stored, the option `orc.timestamp-ltz.legacy.type`.
 
         Raises:
             CorruptFile; and what Arrow raises for broken bytes.
         """
-        self.path, self.fields, self._fs, self._legacy = path, fields or (), fs, legacy
-        self._as_stored = fields is None
+        self.path, self._fs, self._legacy = path, fs, legacy
+        self._names = [f for f in fields or () if isinstance(f, str)]
+        self.fields = [f for f in fields or () if not isinstance(f, str)]
+        self._as_stored = fields is None or bool(self._names)
         self._source = fs.open(path)
         self.file = orc.ORCFile(self._source)
         names = set(self.schema.names)
@@ -105,7 +111,7 @@ class OrcDecoder:
     def stripes(self, groups: Sequence[int] | None = None) -> Iterator[pa.Table]:
         """The rows of all or some stripes, in file order."""
         for i in range(self.file.nstripes) if groups is None else groups:
-            yield pa.Table.from_batches([self.file.read_stripe(i)]) if self._as_stored else self._read_stripe(i)
+            yield self._stored_stripe(i) if self._as_stored else self._read_stripe(i)
 
     def batches(self, rows: int, groups: Sequence[int] | None = None) -> Iterator[pa.Table]:
         """In batches of at most `rows` rows; a large file is decoded batch by batch, others stripe by stripe."""
@@ -155,6 +161,20 @@ class OrcDecoder:
             for f in self.fields
         ]
         return pa.Table.from_arrays(self._without_writer_zone(columns), schema=arrow_schema(self.fields, nullable=True))
+
+    def _stored_stripe(self, i: int) -> pa.Table:
+        if not self._names:
+            return pa.Table.from_batches([self.file.read_stripe(i)])
+        return pa.table([self._stored_column(i, n) for n in self._names], self._names)
+
+    def _stored_column(self, stripe: int, name: str) -> pa.Array:
+        try:
+            return self.file.read_stripe(stripe, [name]).column(name)
+        except BROKEN as error:
+            if "out of range" not in str(error):
+                raise
+        t = from_arrow_type(_with_microseconds(self.schema.field(name).type))
+        return self._read_times_with_pyorc(stripe, DataField(0, name, t))
 
     def _logical(self, column: pa.Array, field: DataField) -> pa.Array:
         stored = self.file.schema.field(field.name)
@@ -250,6 +270,17 @@ def _with_spark_times(field: pa.Field) -> pa.Field:
     if pa.types.is_struct(t):
         return field.with_type(pa.struct(found))
     return field.with_type(pa.list_(found[0]) if pa.types.is_list(t) else pa.map_(*found))
+
+
+def _with_microseconds(t: pa.DataType) -> pa.DataType:
+    """A type whose times have microseconds in place of nanoseconds, at every depth."""
+    if pa.types.is_timestamp(t):
+        return pa.timestamp("us", t.tz)
+    if pa.types.is_struct(t):
+        return pa.struct([f.with_type(_with_microseconds(f.type)) for f in t])
+    if pa.types.is_map(t):
+        return pa.map_(_with_microseconds(t.key_type), _with_microseconds(t.item_type))
+    return pa.list_(_with_microseconds(t.value_type)) if pa.types.is_list(t) else t
 
 
 def logical_from_orc(column: pa.Array, t: DataType) -> pa.Array:

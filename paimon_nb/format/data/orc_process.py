@@ -68,8 +68,10 @@ class OrcFile:
     can be started.
     """
 
-    def __init__(self, source: Any, path: str, fields: Sequence[DataField] | None, legacy: bool = True) -> None:
-        """`source`: the open file, which its owner closes. `fields`: the columns to read; None: all, as they are stored."""
+    def __init__(
+        self, source: Any, path: str, fields: Sequence[DataField] | Sequence[str] | None, legacy: bool = True
+    ) -> None:
+        """`source`: the open file, which its owner closes. `fields`: see `OrcDecoder`."""
         self.path = path
         self._source, self._opening = source, pickle.dumps((path, fields if fields is None else tuple(fields), legacy))
         self._id = next(_IDS)
