@@ -77,21 +77,47 @@ def run_action(name: str, arguments: Sequence[str], commands: Sequence[str]) -> 
 
 
 def delete(arguments: Sequence[str]) -> int:
-    """Flink's `delete` action: delete the rows that match a condition."""
+    """Flink's `delete` action: delete the rows that match a condition, which can read tables and views of `--source_sql`.
+
+    Raises: SqlAnalysisError: no table, a blank condition, or a source statement that fails; it is told by its number only,
+    for it can contain passwords of other systems.
+    """
     parser = argparse.ArgumentParser(prog="paimon-nb delete", description="Delete the rows that match a condition.")
     _add_table_options(parser, "path", "warehouse", "database", "table", "catalog_conf")
     parser.add_argument("--where", required=True, help="condition, as in SQL DELETE")
+    parser.add_argument(
+        "--source_sql", action="append", metavar="SQL", help="statement to run first, such as CREATE TEMPORARY VIEW"
+    )
+    parser.add_argument("--sink_parallelism", type=int, help="accepted, without effect here")
     parsed = vars(parser.parse_args(_with_underscores(arguments)))
     table = _table_argument_text(parsed)
     if table is None:
         raise SqlAnalysisError("delete needs a table", hint=_WHERE)
+    if not parsed["where"].strip():
+        raise SqlAnalysisError(
+            "delete needs a deletion filter", hint="--where 'id = 1'; TRUNCATE TABLE deletes all rows"
+        )
     with _connect(parsed) as wb:
-        result = wb.run(f"DELETE FROM {'.'.join(map(quote, table.split('.', 1)))} WHERE {parsed['where']}")
+        database, name = table.split(".", 1) if "." in table else (wb.session.current_database, table)
+        target = ".".join(map(quote, (wb.session.current_catalog, database, name)))
+        _run_source_statements(wb, parsed["source_sql"] or ())
+        result = wb.run(f"DELETE FROM {target} WHERE {parsed['where']}")
         for row in result.arrow.to_pylist() if result.arrow is not None else ():
             print(", ".join(map(str, row.values())))
         for note in result.notes:
             print(f"note: {note}")
     return 0
+
+
+def _run_source_statements(wb: Workbench, statements: Sequence[str]) -> None:
+    for number, statement in enumerate(statements, 1):
+        try:
+            wb.run(statement)
+        except PaimonError as error:
+            raise SqlAnalysisError(
+                f"source SQL statement {number} failed: {type(error).__name__}",
+                hint="run it by itself in paimon-nb sql to see why",
+            ) from None
 
 
 # -- arguments

@@ -181,6 +181,23 @@ def test_rows_are_deleted_and_merged_as_actions(warehouse, capsys):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
+        (["--where", "  "], "delete needs a deletion filter"),
+        (["--where", "id = 1", "--source_sql", "INVALID password_1"], "source SQL statement 1 failed: SqlSyntaxError"),
+        (
+            ["--where", "id = 1", "--source_sql", "USE `default`", "--source_sql", "USE password_1"],
+            "statement 2 failed",
+        ),
+    ],
+)
+def test_a_delete_that_cannot_run_deletes_nothing_and_repeats_no_source(given, said, warehouse, capsys):
+    code, out, err = here("delete", "--path", f"{warehouse}/default.db/t", *given, capsys=capsys)
+    assert (code != 0, said in err, "password_1" in out + err) == (True, True, False)
+    assert paimon_nb.open_table(f"{warehouse}/default.db/t").count() == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
         (["compact"], "compact needs a table"),
         (["compact", "--path", "w/t"], "--path w/t is not a table path"),
         (["compact", "--path", "w/d.db/t", "--table", "t"], "--path says which table, and so do the others"),

@@ -70,6 +70,7 @@ from paimon_nb.statements import (
     Use,
 )
 from paimon_nb.table.read.plan.shared_plans import shared_plans
+from paimon_nb.table.write.publish.operation import recorded_as
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -186,6 +187,27 @@ HANDLERS: Mapping[type[Statement], Callable[..., Result]] = {
 }
 
 
+def _operation_of(statement: Statement) -> str | None:
+    """What Paimon records in the snapshots of a statement. Source: Paimon 2.1 `Snapshot.Operation`."""
+    match statement:
+        case Insert():
+            return "OVERWRITE" if statement.overwrite else "WRITE"
+        case CopyIntoTable():
+            return "WRITE"
+        case Update():
+            return "UPDATE"
+        case Delete():
+            return "DELETE"
+        case Merge():
+            return "MERGE"
+        case CreateTable(query=Query()):
+            replaces = (
+                "REPLACE_" if statement.only_replace else "CREATE_OR_REPLACE_" if statement.or_replace else "CREATE_"
+            )
+            return f"{replaces}TABLE_AS_SELECT"
+    return None
+
+
 def run_text(session: Session, text: str, params: Mapping[str, Any], *, displayed: bool = False) -> Iterator[Result]:
     """Run the statements of a text one by one and yield their results.
 
@@ -236,7 +258,8 @@ def run_statement(
     session.notes.clear()
     session.random_sources.clear()
     try:
-        result = HANDLERS[type(statement)](StatementContext(session, text, params, displayed), statement)
+        with recorded_as(_operation_of(statement)):
+            result = HANDLERS[type(statement)](StatementContext(session, text, params, displayed), statement)
         result.notes += [note for note in session.notes if note not in result.notes]
         if result.job is not None:
             result.job.statement = redact_text(statement.text.strip())

@@ -194,3 +194,18 @@ def test_expired_partitions_are_not_compacted_when_the_table_says_so(wb: paimon_
     assert files() == {"dt=20200101": 2, "dt=99990101": 1, "dt=no day": 1}
     wb.run("CALL sys.compact('t')")
     assert files() == {"dt=20200101": 1, "dt=99990101": 1, "dt=no day": 1}
+
+
+def operations(wb: paimon_nb.Workbench, table: str) -> list[str | None]:
+    found: list[str | None] = wb.table(table).snapshots().column("operation").to_pylist()
+    return found
+
+
+def test_snapshots_say_which_statement_wrote_them(wb: paimon_nb.Workbench) -> None:
+    wb.run("CREATE TABLE t (id INT, dt STRING) PARTITIONED BY (dt)")
+    wb.run("INSERT INTO t VALUES (1, 'x'), (2, 'y'), (3, 'z')")
+    wb.run("INSERT OVERWRITE t VALUES (4, 'x'), (5, 'y')")
+    wb.table("t").drop_partitions([{"dt": "x"}])
+    wb.table("t").append(wb.table("t").to_arrow())  # not a statement
+    wb.run("TRUNCATE TABLE t")
+    assert operations(wb, "t") == ["WRITE", "OVERWRITE", "TRUNCATE", None, "TRUNCATE"]

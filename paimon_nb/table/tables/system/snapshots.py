@@ -25,6 +25,9 @@ COLUMNS = {
     "delta_record_count": "BIGINT",
     "changelog_record_count": "BIGINT",
     "watermark": "BIGINT",
+    "next_row_id": "BIGINT",
+    "operation": "STRING",
+    "writer_version": "STRING",
 }
 
 
@@ -37,7 +40,7 @@ def _snapshot_rows(store: TableStore) -> Iterator[tuple[Any, ...]]:
         yield (
             s.id, s.schema_id, s.commit_user, s.commit_identifier, s.commit_kind, local_wall_ms(s.time_ms),
             s.base_manifest_list, s.delta_manifest_list, s.changelog_manifest_list, s.total_record_count,
-            s.delta_record_count, s.changelog_record_count, s.watermark,
+            s.delta_record_count, s.changelog_record_count, s.watermark, s.next_row_id, s.operation, s.writer_version,
         )  # fmt: skip
 
 

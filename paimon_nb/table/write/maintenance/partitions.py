@@ -15,6 +15,7 @@ from paimon_nb.table.read.live_files import live_entries
 from paimon_nb.table.read.partition_spec import in_row_spec, matches_partition_spec, partition_text_of_spec
 from paimon_nb.table.read.plan.chain import ChainKey, ChainState
 from paimon_nb.table.write.maintenance.partition_time import partition_time
+from paimon_nb.table.write.publish.operation import TRUNCATE, recorded_as
 from paimon_nb.table.write.publish.overwrite import (
     Overwrite,
     drop_partitions_change,
@@ -35,7 +36,8 @@ _STRATEGIES = ("values-time", "update-time")
 
 def truncate(store: TableStore) -> int | None:
     """Empty the table with one OVERWRITE snapshot. Returns its id; None if there was nothing to delete."""
-    return SnapshotPublisher(store).publish(lambda latest: overwrite_change(store, latest, [], Overwrite()))
+    with recorded_as(TRUNCATE):
+        return SnapshotPublisher(store).publish(lambda latest: overwrite_change(store, latest, [], Overwrite()))
 
 
 def drop_partitions(store: TableStore, specs: Sequence[Mapping[str, Any]], *, must_exist: bool = False) -> int | None:
@@ -59,7 +61,8 @@ def drop_partitions(store: TableStore, specs: Sequence[Mapping[str, Any]], *, mu
         dropped_partitions = change.drops_index_of or frozenset()
         return change
 
-    made = SnapshotPublisher(store).publish(drop_matching_partitions)
+    with recorded_as(TRUNCATE):
+        made = SnapshotPublisher(store).publish(drop_matching_partitions)
     notify_partitions_dropped(store, dropped_partitions)
     return made
 

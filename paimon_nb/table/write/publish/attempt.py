@@ -51,6 +51,7 @@ from paimon_nb.table.read.live_files import index_entries, live_entries, merge_e
 from paimon_nb.table.read.store import in_threads_on_object_store
 from paimon_nb.table.write.publish.changes import HASH, Change
 from paimon_nb.table.write.publish.conflict_check import check_conflicts
+from paimon_nb.table.write.publish.operation import current_operation
 from paimon_nb.table.write.publish.overtaken import newest_to_build_on, was_overtaken
 from paimon_nb.table.write.publish.partition_changes import partition_changes
 
@@ -589,6 +590,7 @@ def _prepare_snapshot(
         properties=dict(terms.properties) if terms.properties else None,
         next_row_id=next_row_id,
         uuid=store.new_snapshot_uuid(),
+        operation=current_operation(),
     )
 
 
