@@ -79,7 +79,7 @@ def run_action(name: str, arguments: Sequence[str], commands: Sequence[str]) -> 
 def delete(arguments: Sequence[str]) -> int:
     """Flink's `delete` action: delete the rows that match a condition, which can read tables and views of `--source_sql`.
 
-    Raises: SqlAnalysisError: no table, a blank condition, or a source statement that fails; it is told by its number only,
+    Raises: SqlAnalysisError: no table, a blank condition, or a source statement that fails. The error has its number only,
     for it can contain passwords of other systems.
     """
     parser = argparse.ArgumentParser(prog="paimon-nb delete", description="Delete the rows that match a condition.")
