@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import PaimonError, SqlAnalysisError, SqlSyntaxError
@@ -70,7 +71,7 @@ from paimon_nb.statements import (
     Use,
 )
 from paimon_nb.table.read.plan.shared_plans import shared_plans
-from paimon_nb.table.write.publish.operation import recorded_as
+from paimon_nb.table.write.publish.changes import recorded_as
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -258,7 +259,8 @@ def run_statement(
     session.notes.clear()
     session.random_sources.clear()
     try:
-        with recorded_as(_operation_of(statement)):
+        operation = _operation_of(statement)
+        with recorded_as(operation) if operation else nullcontext():
             result = HANDLERS[type(statement)](StatementContext(session, text, params, displayed), statement)
         result.notes += [note for note in session.notes if note not in result.notes]
         if result.job is not None:

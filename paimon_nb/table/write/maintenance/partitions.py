@@ -15,7 +15,7 @@ from paimon_nb.table.read.live_files import live_entries
 from paimon_nb.table.read.partition_spec import in_row_spec, matches_partition_spec, partition_text_of_spec
 from paimon_nb.table.read.plan.chain import ChainKey, ChainState
 from paimon_nb.table.write.maintenance.partition_time import partition_time
-from paimon_nb.table.write.publish.operation import TRUNCATE, recorded_as
+from paimon_nb.table.write.publish.changes import TRUNCATE, recorded_as
 from paimon_nb.table.write.publish.overwrite import (
     Overwrite,
     drop_partitions_change,

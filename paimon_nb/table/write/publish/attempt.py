@@ -49,9 +49,8 @@ from paimon_nb.table.lsm.levels import key_order
 from paimon_nb.table.read.data_evolution import is_dedicated
 from paimon_nb.table.read.live_files import index_entries, live_entries, merge_entries, snapshot_manifests
 from paimon_nb.table.read.store import in_threads_on_object_store
-from paimon_nb.table.write.publish.changes import HASH, Change
+from paimon_nb.table.write.publish.changes import HASH, Change, current_operation
 from paimon_nb.table.write.publish.conflict_check import check_conflicts
-from paimon_nb.table.write.publish.operation import current_operation
 from paimon_nb.table.write.publish.overtaken import newest_to_build_on, was_overtaken
 from paimon_nb.table.write.publish.partition_changes import partition_changes
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import CommitOverwritten, SnapshotNotFound
@@ -16,7 +18,7 @@ from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.manifest import ADD, DELETE, DataFile, IndexEntry, ManifestEntry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from paimon_nb.format.snapshot import Snapshot
     from paimon_nb.table.read.store import TableStore
@@ -24,6 +26,24 @@ if TYPE_CHECKING:
 
 BATCH_IDENTIFIER = 9223372036854775807
 """`commitIdentifier` of batch writes (docs/spec/format.md section 2)."""
+
+TRUNCATE = "TRUNCATE"
+_OPERATION: ContextVar[str | None] = ContextVar("operation", default=None)
+
+
+def current_operation() -> str | None:
+    """The statement that writes the snapshots of this thread, as `$snapshots` shows it; None outside of statements, as in streams."""
+    return _OPERATION.get()
+
+
+@contextmanager
+def recorded_as(operation: str) -> Iterator[None]:
+    """Snapshots that this thread publishes in the `with` block have this operation. Source: Paimon 2.1 `Snapshot.Operation`."""
+    token = _OPERATION.set(operation)
+    try:
+        yield
+    finally:
+        _OPERATION.reset(token)
 
 
 @dataclass(frozen=True, slots=True)
