@@ -178,6 +178,14 @@ def test_rows_are_deleted_and_merged_as_actions(warehouse, capsys):
     assert (done[0], paimon_nb.open_table(place[1]).to_arrow().num_rows) == (0, 0)
 
 
+@pytest.mark.spark
+def test_rows_that_a_source_names_are_deleted(warehouse, capsys):
+    place = ("--path", f"{warehouse}/default.db/t")
+    sources = ("--source_sql", "CREATE TEMPORARY VIEW gone AS SELECT 2 AS id UNION ALL SELECT 999")
+    assert words("delete", *place, *sources, "--where", "id IN (SELECT id FROM gone)", capsys=capsys)[0] == 0
+    assert paimon_nb.open_table(place[1]).to_arrow().to_pylist() == [{"id": 1, "v": "c"}]
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [

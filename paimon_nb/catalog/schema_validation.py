@@ -404,8 +404,21 @@ def _check_row_tracking(schema: TableSchema, options: TableOptions) -> None:
         if options.get(option):
             if schema.primary_keys:
                 _refuse_option(option.key, "the table has a primary key", "remove it")
-            if options.get(opt.BUCKET) != -1:
+            if options.get(opt.BUCKET) != -1 and option is tracking:
                 _refuse_option(option.key, "the table has buckets", "use bucket = -1")
+    if options.get(opt.CLUSTERING_INCREMENTAL) and options.get(opt.BUCKET) != -1:
+        if options.get(opt.BUCKET_APPEND_ORDERED):
+            _refuse_option(
+                opt.CLUSTERING_INCREMENTAL.key,
+                "the table has buckets, whose rows stay in their order",
+                f"also set '{opt.BUCKET_APPEND_ORDERED.key}' to 'false', or use bucket = -1",
+            )
+        if options.deletion_vectors:
+            _refuse_option(
+                opt.CLUSTERING_INCREMENTAL.key,
+                "the table has buckets and deletion vectors",
+                "use bucket = -1, or remove 'deletion-vectors.enabled'",
+            )
     merging = opt.BRANCH_MERGE_ENABLED
     if options.get(merging):
         if schema.primary_keys:

@@ -145,7 +145,7 @@ HARMLESS: Mapping[str, str] = {
     "blob-descriptor.source-table": _OWN_ACCESS,
     "blob.copy-buffer-size": _TUNES,
     "blob.split-by-file-size": _LAYOUT_OF_SPLITS,
-    "bucket-append-ordered": "rows of a bucket are always ordered",
+    "bucket-append-ordered": "rows of a bucket are ordered, unless 'clustering.incremental' sorts them",
     "cache-page-size": _TUNES,
     "chain-table.split.key-range-enabled": _LAYOUT_OF_SPLITS,
     "clustering.incremental.mode": _LAYOUT,

@@ -121,8 +121,9 @@ class CompactionJob:
 def check_streamable(table: Table) -> None:
     """Raises UnsupportedOperation: the table's compaction exists in batch mode only."""
     batch = "SET 'execution.runtime-mode' = 'batch' before it"
-    if table.options.get(opt.BUCKET) == POSTPONE_BUCKET or uses_clustering(table.store):
-        what = "incremental clustering" if uses_clustering(table.store) else "the compaction of postponed buckets"
+    clusters = uses_clustering(table.store) and table.options.get(opt.BUCKET) == -1
+    if table.options.get(opt.BUCKET) == POSTPONE_BUCKET or clusters:
+        what = "incremental clustering" if clusters else "the compaction of postponed buckets"
         raise UnsupportedOperation(f"{table.name}: {what} needs batch mode", hint=batch)
 
 

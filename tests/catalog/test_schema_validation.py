@@ -91,6 +91,18 @@ REFUSED = [
     ),
     (KEY, "", {"clustering.incremental": "true"}, "clustering.incremental"),
     (PLAIN, "", {"clustering.incremental": "true", "bucket": "2", "bucket-key": "k"}, "clustering.incremental"),
+    (
+        PLAIN,
+        "",
+        {
+            "clustering.incremental": "true",
+            "bucket": "2",
+            "bucket-key": "k",
+            "bucket-append-ordered": "false",
+            "deletion-vectors.enabled": "true",
+        },
+        "clustering.incremental",
+    ),
     (KEY, "", {"snapshot.num-retained.min": "0"}, "snapshot.num-retained.min"),
     (KEY, "", {"snapshot.num-retained.min": "5", "snapshot.num-retained.max": "4"}, "snapshot.num-retained.min"),
     ("k INT, t TIMESTAMP(7)", "", {"file.format": "avro"}, "file.format"),
@@ -124,6 +136,11 @@ FINE = [
     (KEY, "p", {"record-level.expire-time": "1 h", "record-level.time-field": "a", "rowkind.field": "p"}),
     (KEY, "", {"merge-engine": "aggregation", "fields.default-aggregate-function": "last_value", "bucket": "-2"}),
     (KEY, "", {"full-compaction.delta-commits": "3"}),
+    (
+        PLAIN,
+        "",
+        {"clustering.incremental": "true", "bucket": "2", "bucket-key": "k", "bucket-append-ordered": "false"},
+    ),
     (PLAIN, "", {"row-tracking.enabled": "true", "data-evolution.enabled": "true"}),
     (PLAIN, "", {"row-tracking.enabled": "true", "data-evolution.enabled": "true", "deletion-vectors.enabled": "true"}),
 ]

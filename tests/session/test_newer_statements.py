@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -209,3 +210,29 @@ def test_snapshots_say_which_statement_wrote_them(wb: paimon_nb.Workbench) -> No
     wb.table("t").append(wb.table("t").to_arrow())  # not a statement
     wb.run("TRUNCATE TABLE t")
     assert operations(wb, "t") == ["WRITE", "OVERWRITE", "TRUNCATE", None, "TRUNCATE"]
+
+
+@pytest.mark.spark
+def test_snapshots_of_changed_rows_say_which_statement_wrote_them(swb: paimon_nb.Workbench) -> None:
+    wb = swb
+    wb.run("CREATE TABLE t AS SELECT id, 'a' AS v FROM range(4)")
+    wb.run("UPDATE t SET v = 'b' WHERE id = 1")
+    wb.run("DELETE FROM t WHERE id = 2")
+    wb.run("MERGE INTO t USING (SELECT 9L AS id) s ON t.id = s.id WHEN NOT MATCHED THEN INSERT (id, v) VALUES (9, 'c')")
+    assert operations(wb, "t") == ["CREATE_TABLE_AS_SELECT", "UPDATE", "DELETE", "MERGE"]
+
+
+@pytest.mark.spark
+def test_updates_of_the_same_rows_at_the_same_time_all_count(swb: paimon_nb.Workbench) -> None:
+    swb.run(
+        "CREATE TABLE t (id INT, n INT) WITH ('row-tracking.enabled' = 'true', 'data-evolution.enabled' = 'true');"
+        " INSERT INTO t VALUES (1, 0), (2, 0)"
+    )
+
+    def add_three(_: int) -> None:
+        for _ in range(3):
+            swb.spark.sql("UPDATE t SET n = n + 1 WHERE id = 1")
+
+    with ThreadPoolExecutor(2) as both:
+        list(both.map(add_three, range(2)))
+    assert rows(swb, "SELECT * FROM t") == [(1, 6), (2, 0)]

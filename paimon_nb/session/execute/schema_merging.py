@@ -50,10 +50,15 @@ def merging_of(session: Session, options: Mapping[str, str]) -> SchemaMerging | 
 
 def write_option(session: Session, options: Mapping[str, str], key: str) -> bool:
     """Whether a write's options, else the session's settings, enable an option of Spark's writes."""
+    return str(write_setting(session, options, key)).lower() == "true"
+
+
+def write_setting(session: Session, options: Mapping[str, str], key: str) -> str | None:
+    """The text of an option of Spark's writes, from the write's options or the session's settings; None: not set."""
     value = options.get(key, session.settings.get(SPARK_PREFIX + key))
     if value is None and session.spark_started:
         value = session.spark.conf.get(SPARK_PREFIX + key, None)
-    return str(value).lower() == "true"
+    return None if value is None else str(value)
 
 
 def merging_changes(schema: TableSchema, fields: Sequence[DataField], merging_rules: SchemaMerging) -> list[Change]:

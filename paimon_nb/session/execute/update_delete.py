@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
+from paimon_nb.base.errors import CommitConflict
 from paimon_nb.base.identifier import quote
 from paimon_nb.base.sql_quoting import spark_literal
+from paimon_nb.options import Option, TableOptions
 from paimon_nb.options import table as opt
+from paimon_nb.options.write import (
+    WRITE_DATA_EVOLUTION_UPDATE_CONFLICT_RETRY_MAX_ATTEMPTS,
+    WRITE_DATA_EVOLUTION_UPDATE_CONFLICT_RETRY_WAIT_MS,
+)
 from paimon_nb.session.core.result import Result, message_result
 from paimon_nb.session.execute.dml_target import Target, open_target, with_nested_value, with_positional_names
 from paimon_nb.session.execute.matching_partitions import constant_condition, matching_partitions
-from paimon_nb.session.execute.schema_merging import merging_of
+from paimon_nb.session.execute.schema_merging import merging_of, write_setting
 from paimon_nb.session.query.partition_predicates import partition_values
 from paimon_nb.session.query.projection import default_value_text
 from paimon_nb.table.write.dml_checks import check_delete, check_merge_engine_deletes, check_merge_update, check_update
@@ -36,8 +43,31 @@ def truncate(context: StatementContext, statement: Truncate) -> Result:
 def update(context: StatementContext, statement: Update) -> Result:
     """UPDATE: upserts rows of a primary-key table; in other tables deletes the old rows and adds new
     files; with data evolution writes the columns alone into files beside the rows.
+
+    With data evolution it runs again after a conflict. Source: Paimon 2.1 `UpdatePaimonDataEvolutionTableCommand`.
     """
-    target = open_target(context, statement)
+    attempts = 1
+    while True:
+        target = open_target(context, statement)
+        try:
+            return _update_once(target, statement)
+        except CommitConflict:
+            if not target.table.store.evolves_data or attempts >= _write_number(
+                context, WRITE_DATA_EVOLUTION_UPDATE_CONFLICT_RETRY_MAX_ATTEMPTS
+            ):
+                raise
+        attempts += 1
+        time.sleep(max(0, _write_number(context, WRITE_DATA_EVOLUTION_UPDATE_CONFLICT_RETRY_WAIT_MS)) / 1000)
+
+
+def _write_number(context: StatementContext, option: Option[int]) -> int:
+    """An option of Spark's writes: the session's setting, else the default. Raises BadOptionValue."""
+    text = write_setting(context.session, {}, option.key)
+    return TableOptions({} if text is None else {option.key: text}).get(option)
+
+
+def _update_once(target: Target, statement: Update) -> Result:
+    context = target.context
     assigned = target.resolved_assignments(statement.assignments)
     columns = {column for column, _, _ in assigned}
     evolving = target.table.store.evolves_data

@@ -18,6 +18,7 @@ from paimon_nb.table.read.live_files import LIVE_FILES, BucketFiles, index_entri
 from paimon_nb.table.read.plan.snapshot_scan import visible_levels
 from paimon_nb.table.read.store import POSTPONE_BUCKET, TableStore
 from paimon_nb.table.write.bucket_compact.append import compact_append_bucket, pick_append_auto
+from paimon_nb.table.write.bucket_compact.cluster import cluster_files, pick_cluster, uses_clustering
 from paimon_nb.table.write.bucket_compact.deletion_vectors import BucketVectors
 from paimon_nb.table.write.bucket_compact.merge_tree import BucketCompaction
 from paimon_nb.table.write.bucket_compact.result import CompactResult
@@ -226,6 +227,9 @@ def _compacted(
     if message.bucket == POSTPONE_BUCKET:
         return message
     files = (*before, *message.new_files)
+    if uses_clustering(store) and store.bucket_option > 0:
+        due = pick_cluster(store, files, full=False)
+        return cluster_files(store, message, due).attach_to(message) if due else message
     if not store.has_keys:
         picked = pick_append_auto(store, files) if store.bucket_option > 0 else []
         # Deleted rows must not come back with the merged files.

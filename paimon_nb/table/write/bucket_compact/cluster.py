@@ -2,8 +2,9 @@
 
 New files start on level 0. The files that universal compaction picks are sorted by `clustering.columns` onto a level of
 their own, so most rows are not sorted again each time. Files of one level may overlap: the order is not guaranteed.
+Buckets of a table with fixed buckets are clustered by themselves, after writes too.
 Source: Paimon 1.3 `append/cluster/IncrementalClusterManager.java`, `IncrementalClusterStrategy.java`,
-`HistoryPartitionCluster.java`.
+`HistoryPartitionCluster.java`; Paimon 2.1 `BucketedAppendClusterManager.java`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
 from paimon_nb.table.lsm.levels import Levels
 from paimon_nb.table.lsm.pick import PickLimits, Unit, pick_universal
+from paimon_nb.table.read.store import POSTPONE_BUCKET
 from paimon_nb.table.write.bucket_compact.append import BucketLocation, rewrite_append
 from paimon_nb.table.write.cluster import Order
 from paimon_nb.table.write.data_file_writer import APPEND_SOURCE
@@ -32,11 +34,12 @@ if TYPE_CHECKING:
 
 def uses_clustering(store: TableStore) -> bool:
     """Whether the table uses incremental clustering."""
-    return not store.has_keys and store.bucket_option == -1 and bool(store.options.get(opt.CLUSTERING_INCREMENTAL))
+    fits = not store.has_keys and store.bucket_option != POSTPONE_BUCKET
+    return fits and bool(store.options.get(opt.CLUSTERING_INCREMENTAL))
 
 
 def pick_cluster(store: TableStore, files: Iterable[DataFile], *, full: bool) -> Unit | None:
-    """What to sort in one partition; None if nothing is due. `full`: everything, unless it is already sorted by these
+    """What to sort in one bucket; None if nothing is due. `full`: everything, unless it is already sorted by these
     columns.
 
     Raises: BadOptionValue: no columns to cluster by.
@@ -80,7 +83,7 @@ def idle_history_partitions(
     """
     o = store.options
     idle = o.get(opt.CLUSTERING_HISTORY_PARTITION_IDLE_TO_FULL_SORT)
-    if idle is None or not store.schema.partition_keys:
+    if idle is None or not store.schema.partition_keys or store.bucket_option != -1:
         return set()
     top, limit = o.num_levels - 1, clock.local_now_ms() - idle
     waiting = []

@@ -115,3 +115,31 @@ def test_deleted_rows_and_their_vectors_go(tmp_path: Path, spark) -> None:
     assert wb.table("t").to_arrow().to_pylist() == [
         {"a": a, "b": b} for a, b in ((1, 1), (0, 3), (1, 2), (2, 0), (2, 2))
     ]
+
+
+IN_A_BUCKET = {"bucket": "1", "bucket-key": "a", "bucket-append-ordered": "false", "clustering.strategy": "order", "clustering.columns": "b"}  # fmt: skip
+
+
+def test_a_bucket_is_clustered_after_the_write_that_makes_it_due(tmp_path: Path) -> None:
+    wb = made(tmp_path, "a INT, b STRING", **IN_A_BUCKET)
+    found = []
+    for a, b in enumerate("98765", 1):
+        wb.run(f"INSERT INTO t VALUES ({a}, '{b}')")
+        found.append((wb.table("t").store.latest().id, [(f[1], f[2]) for f in files(wb)]))
+    assert found == [(1, [(0, 1)]), (2, [(0, 1), (0, 1)]), (4, [(3, 3)]), (5, [(0, 1), (3, 3)]), (7, [(3, 5)])]
+    assert wb.table("t").to_arrow().column("a").to_pylist() == [5, 4, 3, 2, 1]
+
+
+def test_buckets_are_clustered_by_themselves_when_a_call_says_so(tmp_path: Path) -> None:
+    wb = made(tmp_path, "a INT, b STRING", **{**IN_A_BUCKET, "bucket": "3", "write-only": "true"})
+    for rows in (range(20, 30), range(10, 20), range(10)):
+        wb.run("INSERT INTO t VALUES " + ", ".join(f"({n}, '{n:02}')" for n in rows))
+    before = sorted(wb.table("t").to_arrow().column("a").to_pylist())
+    compact(wb, FULL)
+    buckets = wb.table("t").system("files").to_pylist()
+    assert sorted((f["bucket"], f["level"]) for f in buckets) == [(0, 3), (1, 3), (2, 3)]
+    after = wb.table("t").to_arrow().column("b").to_pylist()
+    assert sorted(map(int, after)) == before
+    assert sum(x > y for x, y in zip(after, after[1:], strict=False)) == 2  # sorted in each bucket
+    compact(wb, FULL)
+    assert wb.table("t").store.latest().id == 4
