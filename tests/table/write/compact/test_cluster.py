@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
@@ -140,6 +141,6 @@ def test_buckets_are_clustered_by_themselves_when_a_call_says_so(tmp_path: Path)
     assert sorted((f["bucket"], f["level"]) for f in buckets) == [(0, 3), (1, 3), (2, 3)]
     after = wb.table("t").to_arrow().column("b").to_pylist()
     assert sorted(map(int, after)) == before
-    assert sum(x > y for x, y in zip(after, after[1:], strict=False)) == 2  # sorted in each bucket
+    assert sum(x > y for x, y in pairwise(after)) == 2  # sorted in each bucket
     compact(wb, FULL)
     assert wb.table("t").store.latest().id == 4
