@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -272,3 +273,100 @@ def test_files_that_are_missing_are_removed_beside_deletion_vectors(wb: paimon_n
     wb.run("CALL sys.remove_unexisting_files('t')")
     assert stored(wb) == [(5,)]
     assert wb.table("t").count() == 1
+
+
+def test_the_ranges_of_an_index_are_those_of_its_rows(wb: paimon_nb.Workbench) -> None:
+    wb.run(
+        f"CREATE TABLE t (id INT, p STRING) PARTITIONED BY (p) WITH ({EVOLVES}, 'sorted-index.records-per-range' = '4')"
+    )
+    for p in ("x", "y", "x"):
+        put(wb, id=pa.array(range(5), pa.int32()), p=[p] * 5)
+    indexed(wb, "btree", "id")
+    entries = wb.table("t").system("table_indexes").to_pylist()
+    covered = sorted((e["partition"], e["row_range_start"], e["row_range_end"]) for e in entries)
+    assert sorted(set(covered)) == [("{x}", 0, 4), ("{x}", 10, 14), ("{y}", 5, 9)]
+    assert sum(e["row_count"] for e in entries) == 15
+    assert stored(wb, columns=["_ROW_ID"], where="id = 4") == [(14,), (4,), (9,)]
+
+
+def test_columns_of_blobs_alone(wb: paimon_nb.Workbench) -> None:
+    wb.run(
+        f"CREATE TABLE t (id INT, a BYTES, b BYTES) WITH ({EVOLVES}, 'blob-field' = 'a,b', 'blob.target-file-size' = '30 b')"
+    )
+    put(wb, id=pa.array(range(4), pa.int32()), a=pa.array([b"1" * n for n in range(4)], pa.large_binary()),
+        b=pa.array([b"2" * 40, None, b"", b"3"], pa.large_binary()))  # fmt: skip
+    assert wb.table("t").to_arrow(columns=["b"]).column("b").to_pylist() == [b"2" * 40, None, b"", b"3"]
+    assert wb.table("t").to_arrow(columns=["b", "a"]).to_pylist()[3] == {"b": b"3", "a": b"111"}
+    assert wb.run("SELECT b FROM t LIMIT 2").to_arrow().num_rows == 2
+    assert wb.table("t").count() == 4
+
+
+@pytest.mark.parametrize("order", ["zorder", "hilbert", "order"])
+def test_rows_are_sorted_whose_columns_are_null(wb: paimon_nb.Workbench, order: str) -> None:
+    wb.run("CREATE TABLE t (a INT, b STRING) WITH ('bucket' = '-1')")
+    put(wb, a=pa.array([3, None, 1, None], pa.int32()), b=["x", None, None, "y"])
+    put(wb, a=pa.array([None], pa.int32()), b=pa.array([None], pa.string()))
+    before = stored(wb)
+    wb.table("t").maintain.sort_compact(order, ["a", "b"])
+    assert (stored(wb), wb.table("t").system("files").num_rows) == (before, 1)
+
+
+@pytest.mark.parametrize("digits", [0, 3, 6, 9])
+def test_keys_of_times_stay_in_their_dynamic_bucket(wb: paimon_nb.Workbench, digits: int) -> None:
+    wb.run(
+        f"CREATE TABLE t (k TIMESTAMP({digits}), v INT, PRIMARY KEY (k) NOT ENFORCED) WITH ('dynamic-bucket.target-row-num' = '1')"
+    )
+    unit = {0: "s", 3: "ms", 6: "us", 9: "ns"}[digits]
+    for v in (1, 2):
+        keys = pa.array([0, 1, -1], pa.timestamp(unit))
+        wb.table("t").upsert(pa.table({"k": keys, "v": pa.array([v] * 3, pa.int32())}))
+    assert wb.table("t").to_arrow().column("v").to_pylist() == [2, 2, 2]
+
+
+def test_changes_of_rows_that_wait_for_buckets(wb: paimon_nb.Workbench) -> None:
+    wb.run(
+        "CREATE TABLE t (k INT, v INT, PRIMARY KEY (k) NOT ENFORCED)"
+        " WITH ('bucket' = '-2', 'postpone.batch-write-fixed-bucket' = 'false', 'changelog-producer' = 'input')"
+    )
+    wb.run("INSERT INTO t VALUES (1, 1)")
+    wb.run("CALL sys.compact('t')")
+    between = wb.table("t").store.latest().id
+    wb.run("INSERT INTO t VALUES (1, 2), (2, 2)")
+    waiting = wb.table("t").store.latest().id
+    wb.run("CALL sys.compact('t')")
+    given = wb.table("t").store.latest().id
+    changes = [
+        wb.table("t").copy({"incremental-between": f"{a},{b}"}).to_arrow()
+        for a, b in ((between, waiting), (waiting, given))
+    ]
+    assert [c.sort_by("k").to_pylist() for c in changes] == [[], [{"k": 1, "v": 2}, {"k": 2, "v": 2}]]
+
+
+def test_an_empty_format_table_with_partitions(wb: paimon_nb.Workbench) -> None:
+    for file_format in ("csv", "json", "parquet"):
+        wb.run(
+            f"CREATE TABLE f (id INT, p STRING) PARTITIONED BY (p) WITH ('type' = 'format-table', 'file.format' = '{file_format}')"
+        )
+        assert stored(wb, "f") == []
+        assert stored(wb, "f", columns=["p"]) == []
+        wb.run("DROP TABLE f")
+
+
+def test_iceberg_metadata_has_no_documentation_of_columns_without_comments(wb: paimon_nb.Workbench) -> None:
+    wb.run("CREATE TABLE t (a INT COMMENT 'said', b INT) WITH ('metadata.iceberg.storage' = 'table-location')")
+    wb.run("INSERT INTO t VALUES (1, 2)")
+    (text,) = [path.read_text() for path in Path(wb.table("t").path).glob("metadata/*.metadata.json")]
+    fields = {f["name"]: f.get("doc", "none") for f in json.loads(text)["schemas"][0]["fields"]}
+    assert fields == {"a": "said", "b": "none"}
+
+
+def test_conditions_on_columns_with_an_index_of_a_key_table(wb: paimon_nb.Workbench) -> None:
+    wb.run(
+        "CREATE TABLE t (k INT, v STRING, n INT, PRIMARY KEY (k) NOT ENFORCED) WITH ('bucket' = '2', 'deletion-vectors.enabled' = 'true',"
+        " 'pk-btree.index.columns' = 'v')"
+    )
+    wb.run("INSERT INTO t VALUES (1, 'a', 1), (2, 'b', 2), (3, 'a', 3), (4, CAST(NULL AS STRING), 4)")
+    wb.run("INSERT INTO t VALUES (1, 'b', 5), (5, 'a', 6)")
+    assert stored(wb, columns=["k"], where="v = 'a'") == [(3,), (5,)]
+    assert stored(wb, columns=["k", "n"], where="v = 'b' AND n > 2") == [(1, 5)]
+    assert stored(wb, columns=["k"], where="v IS NULL OR v LIKE 'a%'") == [(3,), (4,), (5,)]

@@ -129,7 +129,8 @@ form takes them by name, with `=>` (`table` needs backticks in Flink). `sys.` an
 * `SHOW PROCEDURES` lists them. A wrong name or argument is answered with the nearest right one.
 * Each is a command, too, with the arguments of Flink's action jar: `paimon-nb compact --path W/db.db/t --table_conf k=v`. The table
   is said by `--path`, or by `--warehouse`, `--database`, `--table`; options of the catalog by `--catalog_conf k=v`, several times. `-`
-  in a name is as good as `_`. `paimon-nb ACTION --help` lists its arguments; the action `delete` is there as well.
+  in a name is as good as `_`. `paimon-nb ACTION --help` lists its arguments; the action `delete` is there as well,
+  and its `--where` can read the views and tables that `--source_sql` (repeatable) creates.
 
 This page is checked against the code by a test. The answers below come from a table `t` with three commits, a tag `monday`
 on the first, a branch `dev`, and a reader `report`.
