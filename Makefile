@@ -52,8 +52,8 @@ BY_FILE    = --dist loadfile --no-loadscope-reorder
 PARALLEL   = -n $(WORKERS) $(BY_FILE)
 NBVAL      = -p nbval.plugin --nbval --nbval-sanitize-with tests/notebook/sanitize.cfg --nbval-current-env -p no:cacheprovider
 NOTEBOOKS  = $(NBVAL) notebooks
-# Each notebook has a kernel, and most a Spark of its own: the first and that of streams, and in `make notebooks` the others.
-SOME_NOTEBOOKS = $(NBVAL) notebooks/01-quickstart.ipynb notebooks/09-streams.ipynb
+# Each notebook has a kernel, and most a Spark of its own: the first one here, all of them in `make notebooks`.
+SOME_NOTEBOOKS = $(NBVAL) notebooks/01-quickstart.ipynb
 LINT       = $(BIN)/ruff format --check paimon_nb tests benchmarks examples && $(BIN)/ruff check paimon_nb tests benchmarks examples
 # Make a folder for temporary files; print the table of skipped tests after the last stage, also when one fails.
 define STAGES

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from paimon_nb import Table
 
-NIGHTLY = [pytest.param(kind, marks=pytest.mark.nightly) for kind in ("memory", "sqlite", "sqlite on s3")]
-KINDS = ["filesystem", "s3", *NIGHTLY]
+NIGHTLY = [pytest.param(kind, marks=pytest.mark.nightly) for kind in ("s3", "sqlite", "sqlite on s3")]
+KINDS = ["filesystem", "memory", *NIGHTLY]
 ON_DISK = pytest.mark.parametrize(
     "place",
     ["filesystem", *(pytest.param(k, marks=pytest.mark.nightly) for k in ("s3", "memory", "sqlite", "sqlite on s3"))],

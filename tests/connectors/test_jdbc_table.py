@@ -93,6 +93,7 @@ def test_parts_are_read_side_by_side_between_their_bounds(numbers: str) -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.nightly
 def test_mariadb_in_batch_as_a_stream_and_looked_up(swb, mariadb) -> None:
     mariadb.run("CREATE OR REPLACE DATABASE lookups", "CREATE TABLE lookups.names (id INT, name VARCHAR(20), flag TINYINT(1))",
                 "INSERT INTO lookups.names VALUES (1, 'one', 1), (2, 'two', NULL)")  # fmt: skip

@@ -180,6 +180,7 @@ def test_filters_search_and_order_become_a_query_with_the_same_rows(shell: Shell
 
 
 @pytest.mark.spark
+@pytest.mark.nightly
 def test_types_are_those_of_the_table_when_spark_answers(shell: Shell, grid_of: Any) -> None:
     shell.value("%%paimon -q\nCREATE TABLE t (a TIMESTAMP(3), b ROW<a TIMESTAMP(0)>)")
     kinds = ["TIMESTAMP(3)", "ROW<a TIMESTAMP(0)>"]
