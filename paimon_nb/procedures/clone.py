@@ -44,8 +44,8 @@ class Source(Protocol):
     def schema(self, name: Identifier, options: Mapping[str, str], file_format: str | None) -> TableSchema:
         """Schema 0 of the clone."""
 
-    def write(self, name: Identifier, target: Table, where: str | None) -> tuple[int, list[int]]:
-        """Write the rows to the target. Returns the number of rows and the new snapshots."""
+    def write(self, name: Identifier, target: Table, where: str | None, replaces: bool) -> tuple[int, list[int]]:
+        """Write the rows to the target, in place of those that it has or beside them. Returns their number and the new snapshots."""
 
 
 class PaimonSource:
@@ -60,9 +60,10 @@ class PaimonSource:
     def schema(self, name: Identifier, options: Mapping[str, str], file_format: str | None) -> TableSchema:
         return clone_schema(self.catalog.table(name).schema, options, file_format)
 
-    def write(self, name: Identifier, target: Table, where: str | None) -> tuple[int, list[int]]:
+    def write(self, name: Identifier, target: Table, where: str | None, replaces: bool) -> tuple[int, list[int]]:
         source = self.catalog.table(name).store
-        return clone_rows(source, target.store, partition_filter(source, where) if where else None)
+        keep = partition_filter(source, where) if where else None
+        return clone_rows(source, target.store, keep, replaces=replaces)
 
 
 class HiveSource:
@@ -101,10 +102,11 @@ class HiveSource:
             )  # fmt: skip
         return created
 
-    def write(self, name: Identifier, target: Table, where: str | None) -> tuple[int, list[int]]:
+    def write(self, name: Identifier, target: Table, where: str | None, replaces: bool) -> tuple[int, list[int]]:
         from paimon_nb.catalog.hive.clone import clone_files
 
-        return clone_files(self.hive, name, target.store, partition_filter(target.store, where) if where else None)
+        selected = partition_filter(target.store, where) if where else None
+        return clone_files(self.hive, name, target.store, selected, replaces=replaces)
 
 
 def _clone_tables(
@@ -137,12 +139,14 @@ def _clone_table(
     if if_exists is False and target_name.table in known_tables(catalog, target_name.database):
         context.notes.append(f"{target_name} exists already and is unchanged")
         return
-    with created_target(catalog, target_name, schema):
+    with created_target(catalog, target_name, schema) as created:
         if meta_only:
             context.notes.append(f"{target_name} has the schema of {name}, and no rows")
             return
         target = catalog.table(target_name)
-        count, snapshots = source.write(name, target, where)
+        if not created and if_exists is None and target.latest_snapshot() is not None:
+            raise _exists_already(target_name)  # another session has created or filled it since the check
+        count, snapshots = source.write(name, target, where, bool(if_exists))
     if catalog is context.catalog:
         context.snapshots += [(str(target_name), i) for i in snapshots]
     context.notes.append(f"{count} rows of {name} were cloned to {target_name}")
@@ -166,12 +170,15 @@ def _compact_postponed_rows_of_clone(context: Context, catalog: Catalog, target:
 
 
 @contextmanager
-def created_target(catalog: Catalog, target_name: Identifier, schema: TableSchema) -> Iterator[None]:
-    """Creates a target table and its database, if they do not exist. If the block fails, both are removed again."""
+def created_target(catalog: Catalog, target_name: Identifier, schema: TableSchema) -> Iterator[bool]:
+    """Creates a target table and its database, if they do not exist. If the block fails, both are removed again.
+
+    Yields: whether the table was created now.
+    """
     made = catalog.create_database(target_name.database, if_not_exists=True)
     try:
-        with catalog.creating_table(target_name, schema, if_not_exists=True):
-            yield
+        with catalog.creating_table(target_name, schema, if_not_exists=True) as created:
+            yield created
     except BaseException as error:
         if made:
             failure = f"database {target_name.database} was created and could not be removed"
@@ -282,11 +289,16 @@ def _check_target_name(
     if if_exists is False:
         return
     if if_exists is None and existing.latest_snapshot() is not None:
-        raise AlreadyExists(
-            f"table {target_name} exists already", name=str(target_name),
-            hint="set clone_if_exists => true to overwrite it, or false to skip it",
-        )  # fmt: skip
+        raise _exists_already(target_name)
     check_target(existing.store, schema)
+
+
+def _exists_already(target_name: Identifier) -> AlreadyExists:
+    return AlreadyExists(
+        f"table {target_name} exists already",
+        hint="set clone_if_exists => true to overwrite it, or false to skip it",
+        name=str(target_name),
+    )
 
 
 def known_tables(catalog: Catalog, database: str) -> list[str]:

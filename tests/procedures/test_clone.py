@@ -341,3 +341,34 @@ def test_rows_that_others_write_into_a_new_clone_stay(tmp_path, monkeypatch):
     monkeypatch.setattr(clone, "read_split", read_while_another_writes)
     wb.run("CALL sys.clone(`database` => 'default', `table` => 'a', target_database => 'default', target_table => 'b')")
     assert sorted(wb.table("b").to_arrow().column("id").to_pylist()) == [1, 2]
+
+
+@pytest.mark.parametrize("creates", [True, False], ids=["created by another", "filled by another"])
+def test_a_table_that_others_fill_after_the_clone_has_looked_keeps_its_rows(tmp_path, monkeypatch, creates):
+    """Without clone_if_exists, nothing of a table is replaced, whoever has created it."""
+    from paimon_nb.procedures import clone
+
+    wb = paimon_nb.connect(str(tmp_path))
+    wb.run("CREATE TABLE a (id INT) WITH ('bucket' = '-1'); INSERT INTO a VALUES (1)")
+    create, look = clone.created_target, clone.PaimonSource.write
+    other = paimon_nb.connect(str(tmp_path))
+
+    def created_after_another(*arguments):
+        other.run("CREATE TABLE b (id INT) WITH ('bucket' = '-1'); INSERT INTO b VALUES (2)")
+        return create(*arguments)
+
+    def written_after_another(*arguments):
+        other.run("INSERT INTO b VALUES (2)")
+        return look(*arguments)
+
+    if creates:
+        monkeypatch.setattr(clone, "created_target", created_after_another)
+    else:
+        monkeypatch.setattr(clone.PaimonSource, "write", written_after_another)
+    call = "CALL sys.clone(`database` => 'default', `table` => 'a', target_database => 'default', target_table => 'b')"
+    if creates:
+        with pytest.raises(AlreadyExists, match=r"default\.b exists already"):
+            wb.run(call)
+    else:
+        wb.run(call)
+    assert sorted(wb.table("b").to_arrow().column("id").to_pylist()) == ([2] if creates else [1, 2])

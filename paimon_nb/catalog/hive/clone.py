@@ -58,9 +58,17 @@ def hive_schema(catalog: HiveCatalog, source: Identifier) -> TableSchema:
 
 
 def clone_files(
-    catalog: HiveCatalog, source: Identifier, target: TableStore, selected: Callable[[bytes], bool] | None
+    catalog: HiveCatalog,
+    source: Identifier,
+    target: TableStore,
+    selected: Callable[[bytes], bool] | None,
+    *,
+    replaces: bool,
 ) -> tuple[int, list[int]]:
-    """Copy the files of the partitions that match `selected` (None: all), and commit them as an overwrite.
+    """Copy the files of the partitions that match `selected` (None: all), and commit them.
+
+    Args:
+        replaces: whether they replace the target's partitions, or the table; see `clone_rows`.
 
     Returns:
         the number of rows, and the ids of the new snapshots. A failure leaves no files.
@@ -82,7 +90,8 @@ def clone_files(
     rows = sum(m.row_count for m in messages)
     if not rows:
         return 0, []
-    scope = Overwrite(dynamic=bool(target.schema.partition_keys))
+    dynamic = bool(target.schema.partition_keys)
+    scope = Overwrite(dynamic=dynamic) if replaces else Overwrite(replaced_partitions=frozenset())
     return rows, TableCommit(target).commit(messages, overwrite=scope, expected_rows=rows)
 
 

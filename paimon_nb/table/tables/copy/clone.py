@@ -70,23 +70,28 @@ def check_target(target: TableStore, schema: TableSchema) -> None:
 
 
 def clone_rows(
-    source: TableStore, target: TableStore, keep_partition: Callable[[bytes], bool] | None = None
+    source: TableStore,
+    target: TableStore,
+    keep_partition: Callable[[bytes], bool] | None = None,
+    *,
+    replaces: bool,
 ) -> tuple[int, list[int]]:
-    """Write the rows of the source's newest snapshot into the target, replacing the affected partitions (or the table).
+    """Write the rows of the source's newest snapshot into the target.
 
-    In a target without a snapshot, such as a new one, rows stay that others have written into it meanwhile.
     The source may be written concurrently: one snapshot is read, and a newer one if that expires during the read.
     Nothing is visible before the commit; a failure leaves no files.
 
     Args:
         keep_partition: a filter on the source's partitions; None means all.
+        replaces: whether the affected partitions of the target (or the table) are replaced. Else all rows stay that others
+            have written into it, also those that came after it was created or looked at.
     Returns: how many rows, and the ids of the target's new snapshots (none if there were no rows).
     """
-    return retry_on_expiry(source, lambda: _clone_rows(source, target, keep_partition))
+    return retry_on_expiry(source, lambda: _clone_rows(source, target, keep_partition, replaces))
 
 
 def _clone_rows(
-    source: TableStore, target: TableStore, keep_partition: Callable[[bytes], bool] | None
+    source: TableStore, target: TableStore, keep_partition: Callable[[bytes], bool] | None, replaces: bool
 ) -> tuple[int, list[int]]:
     plan = plan_scan(source)
     names = list(plan.schema.names)
@@ -103,6 +108,7 @@ def _clone_rows(
             return 0, []
         messages = [replace(m, base_snapshot=newest.id if newest else None) for m in writing.prepare_commit()]
     dynamic = target.options.get(opt.DYNAMIC_PARTITION_OVERWRITE) and bool(target.schema.partition_keys)
-    # Into a table without a snapshot: nothing is replaced, whatever others have written since.
-    scope = Overwrite(replaced_partitions=frozenset()) if newest is None else Overwrite(dynamic=dynamic)
+    # In a table without a snapshot nothing is replaced, whatever others have written since.
+    replaces = replaces and newest is not None
+    scope = Overwrite(dynamic=dynamic) if replaces else Overwrite(replaced_partitions=frozenset())
     return count, TableCommit(target).commit(messages, overwrite=scope, expected_rows=count)
