@@ -8,6 +8,7 @@ of time or memory, the change is known by its number. Run it alone, on or from a
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
 import os
@@ -300,6 +301,7 @@ def prepare(kind: str, place: Path) -> tuple[Path, bytes]:
 def work(tasks: list[tuple[str, int, int]], place: Path) -> None:
     """For each kind and range of seeds: change the file in each way, and enter three doors each. Notes what is wrong."""
     logging.disable(logging.WARNING)  # of values that do not fit their column, and of files that an index lacks
+    gc.freeze()  # what was imported need not be looked through again and again
     at, log = place / "at", place / "faults.jsonl"
     for kind, first, last in tasks:
         target, good = prepare(kind, place / "good")
@@ -371,9 +373,27 @@ def run(kinds: list[str], first: int, last: int, place: Path) -> list[dict[str, 
     return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
 
 
+def run_in_parts(kinds: list[str], first: int, last: int, place: Path, part: int = 1000) -> None:
+    """`run` in parts, each kind in turn. `place/done.json` has the parts that are done, `found.jsonl` what is wrong."""
+    place.mkdir(parents=True, exist_ok=True)
+    done_file = place / "done.json"
+    done: dict[str, list[list[int]]] = json.loads(done_file.read_text()) if done_file.exists() else {}
+    for begin in range(first, last, part):
+        for kind in kinds:
+            if [begin, end := min(begin + part, last)] in done.get(kind, []):
+                continue
+            faults = run([kind], begin, end, place / "work")
+            with (place / "found.jsonl").open("a") as out:
+                out.writelines(json.dumps(fault) + "\n" for fault in faults)
+            done.setdefault(kind, []).append([begin, end])
+            (place / "done.new").write_text(json.dumps(done))
+            (place / "done.new").replace(done_file)
+            print(f"{kind}: {begin} to {end}, {len(faults)} faults", flush=True)
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "work":
         work(json.loads(sys.argv[2]), Path(sys.argv[3]))
     else:
-        for fault in run(sys.argv[1].split(";"), int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4])):
-            print(json.dumps(fault))
+        chosen = list(KINDS) if sys.argv[1] == "all" else sys.argv[1].split(";")
+        run_in_parts(chosen, int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import uuid
 from typing import TYPE_CHECKING
 
@@ -38,4 +39,5 @@ def test_a_crowd(kind, seconds, tmp_path, request):
 @pytest.mark.nightly
 @pytest.mark.parametrize("kind", ["filesystem", "jdbc", "s3"])
 def test_a_crowd_for_minutes(kind, tmp_path, request):
-    run(kind, 200, 2, tmp_path, request)
+    """Ten minutes; `PAIMON_NB_CROWD=seconds` runs for another time."""
+    run(kind, float(os.environ.get("PAIMON_NB_CROWD", "600")), 2, tmp_path, request)
