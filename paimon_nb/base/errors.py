@@ -308,7 +308,7 @@ class NotWritable(StoreError):
 
 
 class TableIsMoving(StoreError):
-    """Another process renames or drops the table on an object store, where this takes a while. Facts: `path`, `target`."""
+    """Another process renames or drops the table, which takes several steps. Facts: `path`, `target`."""
 
 
 class SourceUnavailable(StoreError):

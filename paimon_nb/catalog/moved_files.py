@@ -8,20 +8,24 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from paimon_nb.base import clock
-from paimon_nb.base.errors import MissingFile
+from paimon_nb.base.errors import MissingFile, PaimonError
+from paimon_nb.format.schema import schema_directory
 from paimon_nb.fs import DirectoryPin, move_surely
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from paimon_nb.format.schema import SchemaDirectory, TableSchema
-    from paimon_nb.fs import FileIO
+    from paimon_nb.fs import FileIO, FoundMove
 
 log = logging.getLogger(__name__)
+PURGED = ".purged"
+"""Suffix of a directory in the trash whose files are being deleted: UNDROP TABLE does not take it."""
 
 
 def move_to_trash(fs: FileIO, path: str, trash: str, suffix: str = "") -> str:
     """Move a directory to `<trash>@<milliseconds><suffix>`. Returns the new path. Raises MissingFile."""
+    fs.make_dirs(posixpath.dirname(trash))
     dropped_ms = clock.now_ms()
     while True:
         target = f"{trash}@{dropped_ms}{suffix}"
@@ -62,3 +66,31 @@ def undo_creation(fs: FileIO, path: str, schemas: SchemaDirectory, schema: Table
     while folder != path and fs.delete_empty_dir(folder):
         folder = posixpath.dirname(folder)
     fs.delete_empty_dir(path)
+
+
+def remove_empty_dirs(fs: FileIO, path: str) -> None:
+    """Delete empty directories below a path, and the path itself if it is empty."""
+    for found in fs.list(path):
+        if found.is_dir:
+            remove_empty_dirs(fs, found.path)
+    fs.delete_empty_dir(path)
+
+
+def delete_empty_trash(fs: FileIO, trashed: str) -> None:
+    """Delete the directories above a table that is not in the trash any more, where nothing else is in them."""
+    database = posixpath.dirname(trashed)
+    if fs.delete_empty_dir(database):
+        fs.delete_empty_dir(posixpath.dirname(database))
+
+
+def has_no_schema(fs: FileIO, path: str) -> bool:
+    """Whether a deletion that failed has taken the table: its schema goes first. False where the store does not answer."""
+    try:
+        return schema_directory(fs, path).latest() is None
+    except (OSError, PaimonError):
+        return False
+
+
+def arrives_at(path: str, move: FoundMove | None) -> bool:
+    """Whether a move was found that makes a directory another table."""
+    return move is not None and move.target == path and move.outcome != "taken back"

@@ -29,8 +29,19 @@ from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.override import override
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.api import Catalog, undo_after
+from paimon_nb.catalog.entry_moves import EntryMove, EntryMoves
 from paimon_nb.catalog.metastore import DB_SUFFIX, Metastore, SureChanges
-from paimon_nb.catalog.moved_files import files_below, move_leftovers_to_trash, move_to_trash, undo_creation
+from paimon_nb.catalog.moved_files import (
+    PURGED,
+    arrives_at,
+    delete_empty_trash,
+    files_below,
+    has_no_schema,
+    move_leftovers_to_trash,
+    move_to_trash,
+    remove_empty_dirs,
+    undo_creation,
+)
 from paimon_nb.catalog.new_tables import NewTableRules, check_new_database
 from paimon_nb.catalog.replacement import NextSchema, OtherTable
 from paimon_nb.format.schema import (
@@ -55,8 +66,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 TRASH = ".trash"
-_PURGED = ".purged"
-"""Suffix of a directory in the trash whose files are being deleted: UNDROP TABLE does not take it."""
 _MAX_ALTER_ATTEMPTS = 10
 _MAX_OPENED = 64
 """Handles that a catalog keeps. The rest is opened again."""
@@ -98,6 +107,7 @@ class WarehouseCatalog(Catalog):
         self.options = dict(options)
         self.metastore = metastore
         self._changes = SureChanges(metastore)
+        self._entry_moves = EntryMoves(fs, metastore, self._fs_for_paths, self._trash_of)
         self._lock_of = lock_of
         self._new_table_rules = NewTableRules(self)
         self._opened: OrderedDict[tuple[Identifier, frozenset[tuple[str, str]]], tuple[TableStore, Table]] = (
@@ -205,12 +215,16 @@ class WarehouseCatalog(Catalog):
     def _open_store_at(self, name: Identifier, path: str | None) -> TableStore:
         """The table or branch at the location that the metastore has for it. `path`: None if the table does not exist."""
         if path is None:
+            if self._entry_moves.settle(name):
+                return self._open_store(name)
             raise self._no_table(name)
         try:
             return TableStore.open(self._fs_of(name, path), path, branch=name.branch)
         except TableNotFound as error:
             if (move := error.facts.get("move")) is not None:
                 self._repair_entry_of(move)
+            elif self._entry_moves.settle(name):
+                return self._open_store(name)
             raise self._no_table(name) from None
 
     def _settle_move(self, path: str) -> None:
@@ -343,16 +357,15 @@ class WarehouseCatalog(Catalog):
         created = bool(schema.fields) and schemas.create(schema)
         if not created:
             if not external:
-                return False
+                return self._entry_moves.settle(name) and self._create_files_and_entry(name, schema)
             schema = self._existing_schema(path, schema)
         try:
-            if created and fs.is_object_store and _arrives_at(path, fs.settle_move(path)):
+            if created and fs.is_object_store and arrives_at(path, fs.settle_move(path)):
                 raise AlreadyExists(
                     f"another session moves a table to the name {name}", hint="choose another name", name=str(name)
                 )
             if created and leftovers:
-                stored_name = self.metastore.stored_name(name).table
-                move_leftovers_to_trash(fs, path, leftovers, f"{self._trash_path(name.database)}/{stored_name}")
+                move_leftovers_to_trash(fs, path, leftovers, self._trash_of(name))
             added = self._changes.add_table(name, schema)
         except BaseException:
             if created:
@@ -388,6 +401,7 @@ class WarehouseCatalog(Catalog):
     def _drop(self, name: Identifier, *, if_exists: bool, purge: bool = False) -> _Dropped | None:
         """Drop a table. Returns what `_restore` needs; None if it does not exist. A table that cannot be moved stays."""
         _check_whole_table(name, "dropped")
+        self._entry_moves.settle(name)
         path, owns_files = self.table_path(name), self.metastore.owns_files(name)
         if not self.metastore.has_table(name):
             if if_exists:
@@ -397,19 +411,32 @@ class WarehouseCatalog(Catalog):
         schema = None if self.metastore.schema_is_entry else schema_directory(fs, path).latest()
         if purge and owns_files:
             self._delete_external_files(name, path)
+        if not owns_files:
+            if not self._changes.remove_table(name):
+                if if_exists:
+                    return None
+                raise self._no_table(name)
+            return _Dropped(path, None, schema)
+        identity = self._entry_moves.first_schema(path)
+        with self._entry_moves.recorded(EntryMove(path, self._trash_of(name), name, None, identity, purge)):
+            return self._drop_entry_and_files(name, path, schema, if_exists=if_exists, purge=purge)
+
+    def _drop_entry_and_files(
+        self, name: Identifier, path: str, schema: TableSchema | None, *, if_exists: bool, purge: bool
+    ) -> _Dropped | None:
+        fs = self._fs_for_paths(path)
         if not self._changes.remove_table(name):
             if if_exists:
                 return None
             raise self._no_table(name)
         dropped = _Dropped(path, None, schema)
-        if not owns_files:
-            return dropped
         try:
             if purge and fs.is_object_store:
                 fs.delete_tree(path)
             else:
                 # Moved, not deleted, so that UNDROP TABLE can restore it.
-                dropped = _Dropped(path, self._move_to_trash(name, fs, path, purge=purge), schema)
+                trashed = move_to_trash(fs, path, self._trash_of(name), PURGED if purge else "")
+                dropped = _Dropped(path, trashed, schema)
         except MissingFile:
             if not self.metastore.schema_is_entry:
                 return dropped
@@ -417,7 +444,7 @@ class WarehouseCatalog(Catalog):
                 return None
             raise self._no_table(name) from None
         except BaseException as error:
-            if purge and isinstance(error, OSError | PaimonError) and _has_no_schema(fs, path):
+            if purge and isinstance(error, OSError | PaimonError) and has_no_schema(fs, path):
                 log.warning("%s: files remain in %s: %s", name, path, error)
                 return dropped
             undo_after(error, f"table {name} is not in the catalog any more", lambda: self._restore(name, dropped))
@@ -425,7 +452,7 @@ class WarehouseCatalog(Catalog):
         if purge and dropped.trashed is not None:
             try:
                 fs.delete_tree(dropped.trashed)
-                _delete_empty_trash(fs, dropped.trashed)
+                delete_empty_trash(fs, dropped.trashed)
             except (OSError, PaimonError) as error:  # the table is gone; only files remain
                 log.warning("%s: files remain in %s: %s", name, dropped.trashed, error)
         return dropped
@@ -436,15 +463,13 @@ class WarehouseCatalog(Catalog):
             fs = self._fs_for_paths(dropped.path)
             fs.delete_empty_dir(dropped.path)
             move_surely(fs, dropped.trashed, dropped.path)
-            _delete_empty_trash(fs, dropped.trashed)
+            delete_empty_trash(fs, dropped.trashed)
         if dropped.schema is not None:
             self._changes.add_table(name, dropped.schema)
 
-    def _move_to_trash(self, name: Identifier, fs: FileIO, path: str, *, purge: bool) -> str:
-        """Move a table's directory to the trash, from where UNDROP TABLE restores it: in one step, unlike a deletion."""
-        trash, stored_name = self._trash_path(name.database), self.metastore.stored_name(name).table
-        fs.make_dirs(trash)
-        return move_to_trash(fs, path, f"{trash}/{stored_name}", _PURGED if purge else "")
+    def _trash_of(self, name: Identifier) -> str:
+        """Where the table goes when it is dropped, without the time."""
+        return f"{self._trash_path(name.database)}/{self.metastore.stored_name(name).table}"
 
     def _delete_external_files(self, name: Identifier, path: str) -> None:
         from paimon_nb.table.write.maintenance.external_files import delete_external_files_of_purged_table
@@ -455,6 +480,7 @@ class WarehouseCatalog(Catalog):
             log.warning("%s: files at external paths may remain: %s", name, error)
 
     def undrop_table(self, name: Identifier) -> None:
+        self._entry_moves.settle(name)
         stored_name = self.metastore.stored_name(name).table
         dropped = [
             s
@@ -472,53 +498,59 @@ class WarehouseCatalog(Catalog):
         fs = self._fs_for_paths(posixpath.dirname(path))
         fs.make_dirs(posixpath.dirname(path))
         if not schema_directory(fs, path).ids():
-            _remove_empty_dirs_before_undrop(fs, path)  # left by a writer that came after the drop
-        try:
-            move_surely(fs, newest.path, path)
-        except FileExistsError:
-            raise AlreadyExists(
-                f"{path}, the path of table {name}, is not empty",
-                hint="move them away, then UNDROP TABLE again",
-                name=str(name),
-            ) from None
-        try:
-            schema = schema_directory(fs, path).latest()
-            if schema is None or not self._changes.add_table(name, schema):
-                raise AlreadyExists(f"table {name} exists already", hint="rename it first", name=str(name))
-        except BaseException as error:
-            undo_after(error, f"{newest.path} is at {path}", lambda: move_surely(fs, path, newest.path))
-            raise
+            remove_empty_dirs(fs, path)  # left by a writer that came after the drop
+        identity = self._entry_moves.first_schema(newest.path)
+        with self._entry_moves.recorded(EntryMove(newest.path, path, None, name, identity)):
+            try:
+                move_surely(fs, newest.path, path)
+            except FileExistsError:
+                raise AlreadyExists(
+                    f"{path}, the path of table {name}, is not empty",
+                    hint="move them away, then UNDROP TABLE again",
+                    name=str(name),
+                ) from None
+            try:
+                schema = schema_directory(fs, path).latest()
+                if schema is None or not self._changes.add_table(name, schema):
+                    raise AlreadyExists(f"table {name} exists already", hint="rename it first", name=str(name))
+            except BaseException as error:
+                undo_after(error, f"{newest.path} is at {path}", lambda: move_surely(fs, path, newest.path))
+                raise
 
     def rename_table(self, source: Identifier, target: Identifier) -> None:
         _check_whole_table(source, "renamed")
         _check_whole_table(target, "a new name")
         if not self.metastore.has_database(target.database):
             raise self._no_database(target.database)
+        self._entry_moves.settle(source, target)
         if not self.metastore.has_table(source):
             raise self._no_table(source)
-        old, owns_files = self.table_path(source), self.metastore.owns_files(source)
-        new = self.metastore.new_table_path(target, {})
-        if owns_files:
-            self._settle_move(new)
+        old, new = self.table_path(source), self.metastore.new_table_path(target, {})
         taken = AlreadyExists(f"table {target} exists already", hint="choose another name", name=str(target))
-        if not self._changes.rename_table(source, target):
-            raise taken
-        if not owns_files:
+        if not self.metastore.owns_files(source):
+            if not self._changes.rename_table(source, target):
+                raise taken
             return
-        fs = self._fs_for_paths(old, posixpath.dirname(new))
-        if not fs.exists(old) and fs.exists(new):
-            return  # Hive 4 moves the files itself
-        try:
-            fs.delete_empty_dir(new)
-            fs.make_dirs(posixpath.dirname(new))
-            move_surely(fs, old, new)
-        except BaseException as error:
-            self._changes.rename_table(target, source)
-            if isinstance(error, FileExistsError):
-                raise taken from None
-            if isinstance(error, MissingFile):  # another session dropped or renamed it in the meantime
-                raise self._no_table(source) from None
-            raise
+        self._settle_move(new)
+        identity = self._entry_moves.first_schema(old)
+        with self._entry_moves.recorded(EntryMove(old, new, source, target, identity)) as is_completed:
+            if not self._changes.rename_table(source, target):
+                raise taken
+            try:
+                self._entry_moves.move_table(old, new, identity)
+            except BaseException as error:
+                if (
+                    isinstance(error, MissingFile | FileExistsError)
+                    and not self._entry_moves.is_at(old, identity)
+                    and (self._entry_moves.is_at(new, identity) or is_completed())
+                ):
+                    return  # Hive 4 moves the files itself; or another process has done it, while this one stood still
+                self._changes.rename_table(target, source)
+                if isinstance(error, FileExistsError):
+                    raise taken from None
+                if isinstance(error, MissingFile):  # another session dropped or renamed it in the meantime
+                    raise self._no_table(source) from None
+                raise
 
     def alter_table(self, name: Identifier, changes: Sequence[Change]) -> TableSchema:
         from paimon_nb.catalog.alter import apply_changes
@@ -550,6 +582,7 @@ class WarehouseCatalog(Catalog):
     def repair(self, database: str | None = None, table: str | None = None) -> list[Identifier]:
         if self.metastore.schema_is_entry:
             return super().repair(database, table)
+        self._entry_moves.settle()
         if database is None:
             found = (s for s in self.fs.list(self.warehouse) if s.is_dir and s.name.endswith(DB_SUFFIX))
             names = [s.name.removesuffix(DB_SUFFIX) for s in found]
@@ -637,19 +670,6 @@ class WarehouseCatalog(Catalog):
         )
 
 
-def _remove_empty_dirs_before_undrop(fs: FileIO, path: str) -> None:
-    """Delete empty directories below a path, and the path itself if it is empty."""
-    for found in fs.list(path):
-        if found.is_dir:
-            _remove_empty_dirs_before_undrop(fs, found.path)
-    fs.delete_empty_dir(path)
-
-
-def _arrives_at(path: str, move: FoundMove | None) -> bool:
-    """Whether a move was found that makes a directory another table."""
-    return move is not None and move.target == path and move.outcome != "taken back"
-
-
 def _check_whole_table(name: Identifier, effect: str) -> None:
     """Raises InvalidName: `t$branch_b` and `t$files` would mean the whole table t."""
     if name.system is not None:
@@ -675,18 +695,3 @@ def _may_keep_files(store: TableStore, schema: TableSchema) -> bool:
         and FORMAT_TABLE not in (latest.options.get("type"), schema.options.get("type"))
         and schema.options.get("path", store.root) == store.root
     )
-
-
-def _has_no_schema(fs: FileIO, path: str) -> bool:
-    """Whether a deletion that failed has taken the table: its schema goes first. False where the store does not answer."""
-    try:
-        return schema_directory(fs, path).latest() is None
-    except (OSError, PaimonError):
-        return False
-
-
-def _delete_empty_trash(fs: FileIO, trashed: str) -> None:
-    """Delete the directories above a table that is not in the trash any more, where nothing else is in them."""
-    database = posixpath.dirname(trashed)
-    if fs.delete_empty_dir(database):
-        fs.delete_empty_dir(posixpath.dirname(database))

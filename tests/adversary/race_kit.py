@@ -209,10 +209,7 @@ def check(place: Place, notes: list[dict[str, Any]]) -> dict[str, Any]:
     """Check everything. Returns counts."""
     problems = [f"foreign error: {n['text']}" for n in notes if n["kind"] == "foreign"]
     wb = place.open()
-    _wait_for_moves(wb)
-    if place.options.get("metastore") == "jdbc":
-        # A process may be killed between the files of a table and its entry, which docs/decisions/0012 states.
-        wb.run("CALL sys.repair('default')")
+    _wait_for_moves(place, wb)
     tables = wb.tables()
     found: dict[str, set[int]] = {}
     for name in tables:
@@ -253,15 +250,19 @@ def check(place: Place, notes: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _wait_for_moves(wb: Workbench) -> None:
+def _wait_for_moves(place: Place, wb: Workbench) -> None:
     """Until the moves of killed processes are completed or taken back, which begins when their records are old enough."""
     catalog = wb.session.catalog
     until = time.monotonic() + 10 * MOVE_LEASE_S
     while time.monotonic() < until:
+        if place.options.get("metastore") == "jdbc":
+            # A process may be killed between the files of a table and its entry, which docs/decisions/0012 states.
+            wb.run("CALL sys.repair('default')")
         wb.tables()
         folders = [f for d in ("default.db", ".trash/default.db") for f in catalog.fs.list(f"{catalog.warehouse}/{d}")]
         moves = [catalog.fs.settle_move(f.path) for f in folders if f.is_dir]
-        if all(move is None or move.outcome in ("finished", "taken back") for move in moves):
+        records = catalog.fs.list(f"{catalog.warehouse}/.moves")
+        if not records and all(move is None or move.outcome in ("finished", "taken back") for move in moves):
             return
         time.sleep(1)
 

@@ -29,7 +29,7 @@ FOLDERS = {
     ),
     "table.tables": ("inspect", "system", "copy", "handle", "reading", "inspection", "schema_change", "altering", "table", "open"),
     "catalog": (
-        "replacement", "api", "state_tables", "stored_views", "arrow_schema", "column_directives", "schema_steps", "deletion_vector_toggle", "file_import", "locks", "format_table_rules", "chain_table_rules", "geospatial_rules", "shared_shredding_rules", "blob_rules", "key_index_rules", "schema_validation", "new_tables", "type_promotion", "alter", "metastore", "moved_files",
+        "replacement", "api", "state_tables", "stored_views", "arrow_schema", "column_directives", "schema_steps", "deletion_vector_toggle", "file_import", "locks", "format_table_rules", "chain_table_rules", "geospatial_rules", "shared_shredding_rules", "blob_rules", "key_index_rules", "schema_validation", "new_tables", "type_promotion", "alter", "metastore", "moved_files", "entry_moves",
         "warehouse", "filesystem", "hive", "iceberg", "jdbc", "rest", "iceberg_registration", "privilege", "open",
     ),
     "syntax": ("tree", "lexer", "words", "operands", "expressions", "queries"),

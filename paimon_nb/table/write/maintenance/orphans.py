@@ -6,13 +6,11 @@ Source: docs/spec/merge-semantics.md section 7 (Paimon `OrphanFilesClean`).
 from __future__ import annotations
 
 import re
-import uuid
 from typing import TYPE_CHECKING
 
-from paimon_nb.base import clock
-from paimon_nb.base.errors import AccessDenied, NotWritable, StoreError
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data.blob import MANAGED_SUFFIX
+from paimon_nb.fs.store_clock import store_time_ms
 from paimon_nb.table.write.maintenance.reachable import Reachable, reachable_from_all_branches
 from paimon_nb.table.write.publish.overtaken import withdraw_lost_snapshots
 
@@ -44,32 +42,17 @@ def find_orphans(store: TableStore, older_than_ms: int | None = None) -> list[Or
     The set of used files is read before and after the listing, so it includes what a concurrent commit or expiry
     changes. An unreadable file raises an error, and then nothing counts as unused.
     """
-    limit = older_than_ms if older_than_ms is not None else _store_time_ms(store) - ORPHAN_AGE_MS
+    limit = (
+        older_than_ms
+        if older_than_ms is not None
+        else store_time_ms(store.fs, f"{store.root}/manifest") - ORPHAN_AGE_MS
+    )
     before = reachable_from_all_branches(store)
     listed = [s for s in _list_candidates(store) if s.modified_ms < limit]
     if not listed:
         return []
     after = reachable_from_all_branches(store)
     return [Orphan(s.path, s.size, s.modified_ms) for s in listed if not (_is_used(before, s) or _is_used(after, s))]
-
-
-def _store_time_ms(store: TableStore) -> int:
-    """Now by the clock that sets the modification times of files: this machine's may be days ahead.
-
-    A probe file shows it. A reader that may not write takes the newest file instead, whose time has certainly come.
-    """
-    folder = f"{store.root}/manifest"
-    probe = f"{folder}/clock-{uuid.uuid4()}"
-    try:
-        store.fs.write(probe, b"")
-        try:
-            found = [s.modified_ms for s in store.fs.list(folder) if s.path.endswith(probe.rpartition("/")[2])]
-        finally:
-            store.fs.delete(probe)
-    except (AccessDenied, NotWritable, StoreError, OSError):
-        found = [max((s.modified_ms for s in store.fs.list(folder)), default=0)]
-    known = max(found, default=0)
-    return min(clock.now_ms(), known) if known else clock.now_ms()
 
 
 def remove_orphans(store: TableStore, older_than_ms: int | None = None, *, dry_run: bool = True) -> list[Orphan]:
