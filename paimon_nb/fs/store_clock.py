@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 def store_time_ms(fs: FileIO, folder: str) -> int:
-    """Now by the clock that sets the modification times of files, or by this machine's if that is behind; milliseconds since 1970.
+    """Now by the clock that sets the modification times of files; milliseconds since 1970.
 
     A probe file shows it. A reader that may not write takes the newest file of the folder instead, whose time has certainly
-    come.
+    come. By this machine's clock on a store without modification times.
     """
     probe = f"{folder}/clock-{uuid.uuid4()}"
     try:
@@ -27,5 +27,4 @@ def store_time_ms(fs: FileIO, folder: str) -> int:
             fs.delete(probe)
     except (AccessDenied, NotWritable, StoreError, OSError):
         found = [max((s.modified_ms for s in fs.list(folder)), default=0)]
-    known = max(found, default=0)
-    return min(clock.now_ms(), known) if known else clock.now_ms()
+    return max(found, default=0) or clock.now_ms()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,7 +12,8 @@ from rest_server import Fault, RestServer
 from statement_faults import state_of_table
 
 import paimon_nb
-from paimon_nb.base.errors import StoreError
+from paimon_nb.base.errors import StoreError, UnsupportedOperation
+from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog.jdbc.database import Database
 from paimon_nb.fs.local import LocalFileIO
 from paimon_nb.fs.object_store import S3FileIO
@@ -179,9 +180,17 @@ class S3Place:
 
 
 def state_of(place: Any) -> dict[str, Any]:
-    """Databases and tables of the catalog, as a new session sees them."""
+    """Databases, tables, views and functions of the catalog, as a new session sees them."""
     catalog = place.open().session.catalog
-    return {
-        database: {name: state_of_table(catalog, database, name) for name in catalog.tables(database)}
-        for database in catalog.databases()
-    }
+    found: dict[str, Any] = {}
+    for database in catalog.databases():
+        state: dict[str, Any] = {name: state_of_table(catalog, database, name) for name in catalog.tables(database)}
+        if catalog.stores_views:
+            names = [Identifier(database, name) for name in catalog.views(database)]
+            state |= {f"view {name.table}": {"text": repr(catalog.view(name))} for name in names}
+        state |= {f"function {name}": {} for name in catalog.functions(database)}
+        with suppress(UnsupportedOperation):
+            properties = catalog.database_properties(database)
+            state["properties"] = {k: v for k, v in properties.items() if k != "location"}
+        found[database] = state
+    return found

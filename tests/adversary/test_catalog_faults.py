@@ -25,6 +25,17 @@ IN_SEVERAL_REQUESTS = {
     "call purge_files": "the server takes one snapshot after the other",
 }
 """Statements that are not atomic in a REST catalog, and why."""
+VIEW = "CREATE TABLE t (id INT, p INT) WITH ('bucket' = '-1'); CREATE VIEW v AS SELECT id FROM t"
+OF_CATALOGS = [
+    Case("create view", VIEW.partition("; ")[0], "CREATE VIEW v AS SELECT id FROM t"),
+    Case("replace view", VIEW, "CREATE OR REPLACE VIEW v AS SELECT p FROM t"),
+    Case("drop view", VIEW, "DROP VIEW v"),
+    Case("call alter_view_dialect", VIEW, "CALL sys.alter_view_dialect('v', 'add', 'flink', 'SELECT p FROM t')"),
+    Case("create function", "", "CREATE FUNCTION f(x INT) RETURNS INT RETURN x + 1"),
+    Case("drop function", "CREATE FUNCTION f(x INT) RETURNS INT RETURN x + 1", "DROP FUNCTION f"),
+]
+"""Statements that a catalog of files has not. Spark analyses them."""
+ALTER_DATABASE = Case("alter database", "", "ALTER DATABASE default SET DBPROPERTIES ('k' = 'v')")
 SLICE = ("create table", "rename table", "drop table", "insert", "create or replace")
 
 
@@ -103,7 +114,7 @@ def place_of(kind: str, case: Case, folder: Path, request: pytest.FixtureRequest
 
 
 @pytest.mark.parametrize("kind", ["jdbc", "rest"])
-@pytest.mark.parametrize("case", [c for c in CASES if c.name in SLICE], ids=lambda case: case.name)
+@pytest.mark.parametrize("case", [*(c for c in CASES if c.name in SLICE), ALTER_DATABASE], ids=lambda case: case.name)
 def test_a_statement_at_some_failing_calls(kind, case, file, tmp_path, request):
     assert broken_at(case, place_of(kind, case, tmp_path, request), file, some) == []
 
@@ -141,6 +152,14 @@ def test_the_changelog_of_rows_whose_compaction_failed_comes_with_the_next_one(w
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("kind", ["jdbc", "rest", "s3"])
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", [*CASES, ALTER_DATABASE], ids=lambda case: case.name)
 def test_a_statement_at_every_failing_change(kind, case, file, tmp_path, request):
+    assert broken_at(case, place_of(kind, case, tmp_path, request), file, changing) == []
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("kind", ["jdbc", "rest"])
+@pytest.mark.parametrize("case", OF_CATALOGS, ids=lambda case: case.name)
+@pytest.mark.usefixtures("spark")
+def test_a_view_or_a_function_at_every_failing_change(kind, case, file, tmp_path, request):
     assert broken_at(case, place_of(kind, case, tmp_path, request), file, changing) == []

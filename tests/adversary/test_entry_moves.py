@@ -1,4 +1,4 @@
-"""RENAME, DROP and UNDROP in a catalog with a database: the process is killed between the change of the entry and that of the directory."""
+"""RENAME, DROP and UNDROP in a catalog with a metastore: the process is killed between the change of the entry and that of the directory."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from adversary_kit import Place
 from catalog_faults import CHANGES, READS, JdbcPlace
 from memory_s3 import Killed
-from test_races import CREATE, check_sound, ids_of, rows
+from test_races import CREATE, check_sound, folders_of, ids_of, rows
 from test_statement_faults import forget
 
 from paimon_nb.base.errors import AlreadyExists, PaimonError, TableIsMoving, TableNotFound
+from paimon_nb.catalog.hive.client import HiveMetastoreClient
 from paimon_nb.catalog.jdbc.database import Database
 from paimon_nb.fs.api import MOVE_LEASE_S
 from paimon_nb.fs.local import LocalFileIO
@@ -25,6 +27,8 @@ from paimon_nb.table.tables.table import Table
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from paimon_nb.workbench import Workbench
 
 RENAME, DROP, UNDROP = "ALTER TABLE x RENAME TO y", "DROP TABLE x", "UNDROP TABLE x"
 BEFORE = {RENAME: [], DROP: [], UNDROP: [DROP]}
@@ -78,7 +82,19 @@ class Kill:
             for kind in READS + CHANGES:
                 patch.setattr(LocalFileIO, kind, self._counted(kind, getattr(LocalFileIO, kind), kind in CHANGES))
             patch.setattr(Database, "transaction", transaction)
+            patch.setattr(HiveMetastoreClient, "execute", self._counted("execute", HiveMetastoreClient.execute, True))
             yield
+
+
+class HivePlace:
+    """An empty catalog in a Hive metastore, tables on local disk. There is one at a time."""
+
+    def __init__(self, home: Path, request: pytest.FixtureRequest) -> None:
+        self.home = home
+        self._place = Place.of("hive", home, request)
+
+    def open(self) -> Workbench:
+        return self._place.open()
 
 
 @pytest.fixture
@@ -86,7 +102,7 @@ def place(tmp_path: Path) -> JdbcPlace:
     return JdbcPlace(tmp_path)
 
 
-def prepare(place: JdbcPlace, statement: str) -> str:
+def prepare(place: JdbcPlace | HivePlace, statement: str) -> str:
     """A table `x` with two rows; returns what identifies it."""
     wb = place.open()
     wb.run(CREATE)
@@ -109,25 +125,28 @@ def calls_of(place: JdbcPlace, statement: str) -> list[str]:
     return counted.log
 
 
-def run_and_die(place: JdbcPlace, statement: str, at: int) -> None:
-    wb = place.open()
+def run_and_die(place: JdbcPlace | HivePlace, statement: str, at: int) -> bool:
+    """Run a statement that is killed at its n-th change. Returns False if it has ended before."""
+    wb, killed = place.open(), True
     with Kill(at).active(), suppress(Killed):
         wb.run(statement)
+        killed = False
     forget()
+    return killed
 
 
-def records(place: JdbcPlace) -> list[Path]:
+def records(place: JdbcPlace | HivePlace) -> list[Path]:
     return list((place.home / "w/.moves").glob("*"))
 
 
-def make_old(place: JdbcPlace) -> None:
+def make_old(place: JdbcPlace | HivePlace) -> None:
     """As if the process had been killed half a minute ago."""
     for record in records(place):
         then = time.time() - MOVE_LEASE_S - 1
         os.utime(record, (then, then))
 
 
-def places_of(place: JdbcPlace) -> dict[str, list[int]]:
+def places_of(place: JdbcPlace | HivePlace) -> dict[str, list[int]]:
     """The rows of all tables and of those in the trash, by what identifies a table."""
     forget()
     wb = place.open()
@@ -140,8 +159,7 @@ def places_of(place: JdbcPlace) -> dict[str, list[int]]:
     for table in tables:
         assert table.store.identity not in found, "a table is at two places"
         found[table.store.identity] = sorted(table.to_arrow().column("id").to_pylist())
-    folders = {p.name for p in (place.home / "w/default.db").iterdir()}
-    assert folders <= set(wb.tables()), "a directory has no owner"
+    assert folders_of(wb) <= set(wb.tables()), "a directory has no owner"
     return found
 
 
@@ -169,6 +187,30 @@ def test_a_process_is_killed_at_any_change(place, statement):
         except (AssertionError, PaimonError) as error:
             wrong[number] = f"{type(error).__name__}: {error}".splitlines()[0]
         trial.close()
+    assert wrong == {}
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("statement", BEFORE)
+def test_a_process_of_a_hive_catalog_is_killed_at_any_change(statement, tmp_path, request):
+    wrong, number, is_killed = {}, 0, True
+    while is_killed:
+        number += 1
+        trial = HivePlace(tmp_path / str(number), request)
+        identity = prepare(trial, statement)
+        is_killed = run_and_die(trial, statement, number)
+        make_old(trial)
+        for text in (statement, "SELECT * FROM y"):
+            with suppress(AlreadyExists, TableNotFound):
+                trial.open().run(text)
+        try:
+            assert places_of(trial) == {identity: [0, 1]}
+            trial.open().run("CALL sys.repair('default')")
+            assert records(trial) == []
+            check_sound(trial.open())
+        except (AssertionError, PaimonError) as error:
+            wrong[number] = f"{type(error).__name__}: {error}".splitlines()[0]
+    assert number > 5
     assert wrong == {}
 
 

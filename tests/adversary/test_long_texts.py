@@ -81,7 +81,7 @@ def test_a_computed_column_with_many_spaces() -> None:
 
 
 PATTERNS = ["v LIKE '{}%b'".format("%a" * 12), "v LIKE '{}%b'".format("%a_" * 12), "v LIKE '{}b'".format("%_" * 12),
-            "v RLIKE '^(a*)*b$'", "v RLIKE '^(a|a)*b$'", "v RLIKE '^(a+)+b$'"]  # fmt: skip
+            "v RLIKE '^(a|a)*b$'", "v RLIKE '^(a+)+b$'"]  # fmt: skip
 CONDITIONS = """
 import json, resource, sys
 import pyarrow as pa

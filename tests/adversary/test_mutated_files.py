@@ -75,6 +75,18 @@ def test_many_changed_files(tmp_path: Path, kind: str) -> None:
     assert run_mutations([kind], first, last, tmp_path) == []
 
 
+READ_BY_SPARK = [kind for kind, of in KINDS.items() if "select" in of.doors and "global" not in kind]
+
+
+@pytest.mark.nightly
+@pytest.mark.spark
+@pytest.mark.parametrize("kind", READ_BY_SPARK)
+def test_changed_files_in_spark(tmp_path: Path, kind: str) -> None:
+    """50 of each kind; `PAIMON_NB_FUZZ=first:last` does others. Spark reads some of them without Python."""
+    first, last = map(int, os.environ.get("PAIMON_NB_FUZZ", "0:50").split(":"))
+    assert run_mutations([kind], first, last, tmp_path, ("spark",)) == []
+
+
 @pytest.mark.parametrize(("kind", "number"), [("full-text index", 100183), ("vector index", 100392)])
 def test_a_library_that_panics_prints_nothing(tmp_path: Path, kind: str, number: int) -> None:
     """A panic of Rust is an error of ours; its message and backtrace are not printed, too."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
+from adversary_kit import Place
 from rest_server import RestServer
 
 import paimon_nb
@@ -61,9 +62,16 @@ def check_sound(wb: Workbench) -> None:
         before = ids_of(wb, name)
         wb.table(f"default.{name}").append(rows(99))
         assert ids_of(wb, name) == sorted([*before, 99])
+    assert folders_of(wb) == set(wb.tables())
+
+
+def folders_of(wb: Workbench) -> set[str]:
+    """Names of the directories of the database `default`, which a Hive metastore may have elsewhere."""
     catalog = wb.session.catalog
-    folders = {s.name for s in catalog.fs.list(f"{catalog.warehouse}/default.db")}
-    assert folders == set(wb.tables())
+    metastore = getattr(catalog, "metastore", None)
+    path = f"{catalog.warehouse}/default.db" if metastore is None else metastore.database_path("default")
+    fs = catalog.fs if metastore is None else catalog._fs_for_paths(path)
+    return {s.name for s in fs.list(path)}
 
 
 def once(act: Callable[[], Any]) -> Callable[[], None]:
@@ -97,13 +105,28 @@ def cases() -> list[Any]:
 def test_a_table_that_moves_while_a_writer_publishes(kind, meanwhile, at, tmp_path, monkeypatch, request):
     """The commit fails with TableReplaced and leaves nothing, or its row is in the table that was opened."""
     s3 = request.getfixturevalue("s3") if kind == "s3" else None
-    writer, other = opened(kind, tmp_path, s3), opened(kind, tmp_path, s3)
+    backend = {"memory": MemoryFileIO, "s3": S3FileIO}.get(kind, LocalFileIO)
+    commit_meanwhile(lambda: opened(kind, tmp_path, s3), backend, meanwhile, at, monkeypatch)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("at", ["before snapshot/snapshot-2", "after snapshot/snapshot-2"])
+@pytest.mark.parametrize("meanwhile", MEANWHILE)
+def test_a_table_of_a_hive_catalog_that_moves_while_a_writer_publishes(meanwhile, at, tmp_path, monkeypatch, request):
+    place = Place.of("hive", tmp_path, request)
+    commit_meanwhile(place.open, LocalFileIO, meanwhile, at, monkeypatch)
+
+
+def commit_meanwhile(
+    open_: Callable[[], Workbench], backend: type, meanwhile: str, at: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A commit while the statements run at a moment of it, and what must be true afterwards."""
+    writer, other = open_(), open_()
     writer.run(CREATE)
     table = writer.table("x")
     table.append(rows(0))
     act = once(lambda: [other.run(statement) for statement in MEANWHILE[meanwhile]])
-    backend = {"memory": MemoryFileIO, "s3": S3FileIO}.get(kind, LocalFileIO)
-    for name in ("put_if_absent", "write", *([] if kind == "memory" else ["sync_and_put_if_absent"])):
+    for name in ("put_if_absent", "write", *([] if backend is MemoryFileIO else ["sync_and_put_if_absent"])):
         monkeypatch.setattr(backend, name, _acting(act, at, getattr(backend, name)))
 
     acknowledged = []
@@ -114,11 +137,11 @@ def test_a_table_that_moves_while_a_writer_publishes(kind, meanwhile, at, tmp_pa
         pass
 
     monkeypatch.undo()
-    now = opened(kind, tmp_path, s3)
+    now = open_()
     kept = "x" if meanwhile in ("drop, create and rename back", "drop and undrop") else "y"
     if "drop" not in meanwhile or kept == "x":
         # A rename on an object store may take rows along whose writer is told that the table was replaced.
-        may_be_there = [1] if kind == "s3" and at.startswith("after") else []
+        may_be_there = [1] if backend is S3FileIO and at.startswith("after") else []
         assert ids_of(now, kept) in ([0, *acknowledged], [0, *may_be_there])
     if kept == "y":
         assert ids_of(now, "x") == []

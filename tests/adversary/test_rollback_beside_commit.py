@@ -13,7 +13,7 @@ from adversary_kit import Place
 
 from paimon_nb.base.errors import PaimonError, TableReplaced
 from paimon_nb.format.snapshot import SnapshotDirectory, directory
-from paimon_nb.fs import RootedFileIO
+from paimon_nb.fs import LockedFileIO, RootedFileIO
 from paimon_nb.table.write.maintenance import rollback
 
 if TYPE_CHECKING:
@@ -214,8 +214,13 @@ def test_a_commit_while_a_fast_forward_runs(table, place, monkeypatch, at, look)
             reached.set()
             go_on.wait(60)
 
-    for name in ("sync_and_put_if_absent", "overwrite"):
-        monkeypatch.setattr(RootedFileIO, name, pausing(pause, getattr(RootedFileIO, name)))
+    # In a catalog with locks: before it takes the lock, for which the other one would wait.
+    for owner, name in (
+        (RootedFileIO, "sync_and_put_if_absent"),
+        (RootedFileIO, "overwrite"),
+        (LockedFileIO, "put_if_absent"),
+    ):
+        monkeypatch.setattr(owner, name, pausing(pause, getattr(owner, name)))
 
     def begin() -> None:
         other.start()

@@ -11,6 +11,10 @@ import pytest
 from statement_faults import WAYS, Faulty, InMemory, OnDisk, state_of, workbench
 
 from paimon_nb.base.errors import PaimonError
+from paimon_nb.procedures import PROCEDURES
+from paimon_nb.session.executor import HANDLERS
+from paimon_nb.sql import parse
+from paimon_nb.statements import Call
 from paimon_nb.table.read.live_files import LIVE_FILES
 from paimon_nb.table.write.publish import changes
 
@@ -117,6 +121,10 @@ CASES = [
     Case("call remove_unexisting_files", f"{APPEND}; {ROWS}", "CALL sys.remove_unexisting_files('t')"),
     Case("call remove_unexisting_manifests", f"{APPEND}; {ROWS}", "CALL sys.remove_unexisting_manifests('t')"),
     Case("call repair_earliest_snapshot", f"{APPEND}; {ROWS}", "CALL sys.repair_earliest_snapshot('t', 2)"),
+    Case("create materialized table", f"{APPEND}; {ROWS}", "CREATE MATERIALIZED TABLE m FRESHNESS = INTERVAL '1' HOUR AS SELECT id FROM t"),
+    Case("alter materialized table", f"{APPEND}; {ROWS}; CREATE MATERIALIZED TABLE m FRESHNESS = INTERVAL '1' HOUR AS SELECT id FROM t", "ALTER MATERIALIZED TABLE m SUSPEND"),
+    Case("drop materialized table", f"{APPEND}; {ROWS}; CREATE MATERIALIZED TABLE m FRESHNESS = INTERVAL '1' HOUR AS SELECT id FROM t", "DROP MATERIALIZED TABLE m"),
+    Case("call rollback_to", TAGGED, "CALL sys.rollback_to('t', 1)"),
     Case("call materialize_deletion_vectors", f"{APPEND[:-1]}, 'row-tracking.enabled' = 'true', 'data-evolution.enabled' = 'true', 'deletion-vectors.enabled' = 'true'); {ROWS}", "CALL sys.materialize_deletion_vectors('t')"),
 ]  # fmt: skip
 
@@ -132,6 +140,46 @@ WITH_SPARK = [
     Case("replace table as query, other partitions", f"{APPEND}; {ROWS}", "CREATE OR REPLACE TABLE t AS SELECT id + 1 AS id, p FROM t"),
     Case("copy into", f"{KEYED}", "COPY INTO t FROM '{file}' FILE_FORMAT = (TYPE = CSV, SKIP_HEADER = 1)"),
 ]  # fmt: skip
+
+SESSION = "changes the session, and no table"
+READS = "only reads"
+NOT_HERE = {
+    **dict.fromkeys(("Query", "Explain", "Show", "ShowCreate", "Describe", "Summarize"), READS),
+    **dict.fromkeys(("CreateCatalog", "DropCatalog", "Use", "SetOption", "ResetOption", "StopJob", "NothingToDo"), SESSION),
+    "ExecuteImmediate": "runs another statement",
+    "SparkCommand": "Spark's own, not on tables of Paimon",
+    "StatementSet": "test_a_statement_set_at_some_failing_calls",
+    "CopyIntoLocation": "writes new files of the user's: tests/session/test_copy_into.py",
+    **dict.fromkeys(("CreateView", "AlterView", "DropView", "CreateFunction", "DropFunction", "AlterDatabase"), "test_catalog_faults.py"),
+}  # fmt: skip
+"""Kinds of statements that no case has, and why."""
+PROCEDURES_NOT_HERE = {
+    **dict.fromkeys(("vector_search", "full_text_search"), READS),
+    **dict.fromkeys(("mysql_sync_table", "mysql_sync_database", "postgres_sync_table", "postgres_sync_database",
+                     "kafka_sync_table", "kafka_sync_database"), "a stream of commits: tests/connectors"),
+    **dict.fromkeys(("migrate_table", "migrate_database", "migrate_iceberg_table"), "their source is another system's"),
+    **dict.fromkeys(("merge_into", "data_evolution_merge_into"), "as MERGE INTO"),
+    **dict.fromkeys(("create_tag_from_watermark", "rollback_to_watermark"), "as for timestamps"),
+    **dict.fromkeys(("init_file_based_privilege", "create_privileged_user", "drop_privileged_user", "grant_privilege_to_user",
+                     "revoke_privilege_from_user"), "change the privileges only: tests/catalog/test_privilege.py"),
+    "alter_view_dialect": "test_catalog_faults.py",
+    "compact_chain_table": "as compact, on two branches",
+    "compact_database": "its result has the number of tables that failed",
+    "copy_files": "as copy",
+    "repair": "adds what is missing: tests/adversary/test_entry_moves.py",
+}  # fmt: skip
+"""Procedures that no case has, and why."""
+
+
+def test_every_kind_of_statement_and_procedure_has_a_case_or_a_reason():
+    found = [parse(case.text)[-1] for case in (*CASES, *WITH_SPARK)]
+    kinds = {type(statement).__name__ for statement in found}
+    procedures = {statement.procedure for statement in found if isinstance(statement, Call)}
+    assert ({kind.__name__ for kind in HANDLERS}, set(PROCEDURES)) == (
+        kinds | NOT_HERE.keys(),
+        procedures | PROCEDURES_NOT_HERE.keys(),
+    )
+    assert (kinds & NOT_HERE.keys(), procedures & PROCEDURES_NOT_HERE.keys()) == (set(), set())
 
 
 def forget() -> None:

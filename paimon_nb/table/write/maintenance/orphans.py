@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from paimon_nb.base import clock
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data.blob import MANAGED_SUFFIX
 from paimon_nb.fs.store_clock import store_time_ms
@@ -42,13 +43,10 @@ def find_orphans(store: TableStore, older_than_ms: int | None = None) -> list[Or
     The set of used files is read before and after the listing, so it includes what a concurrent commit or expiry
     changes. An unreadable file raises an error, and then nothing counts as unused.
     """
-    limit = (
-        older_than_ms
-        if older_than_ms is not None
-        else store_time_ms(store.fs, f"{store.root}/manifest") - ORPHAN_AGE_MS
-    )
+    if older_than_ms is None:  # by the clock that is behind
+        older_than_ms = min(clock.now_ms(), store_time_ms(store.fs, f"{store.root}/manifest")) - ORPHAN_AGE_MS
     before = reachable_from_all_branches(store)
-    listed = [s for s in _list_candidates(store) if s.modified_ms < limit]
+    listed = [s for s in _list_candidates(store) if s.modified_ms < older_than_ms]
     if not listed:
         return []
     after = reachable_from_all_branches(store)
