@@ -47,6 +47,10 @@ class FunnelModel:
     def left(self) -> str:
         return f"{count(self.files, 'file')} to read, {bytes_text(self.bytes)}"
 
+    @property
+    def at(self) -> str:
+        return "no snapshot yet" if self.snapshot is None else f"snapshot {self.snapshot}"
+
     skipped: tuple[tuple[str, int], ...] = ()
     """Files that were skipped one by one: (reason, number)."""
 
@@ -121,7 +125,7 @@ def funnel_svg(model: FunnelModel, width: int = WIDTH) -> str:
     parts.append(
         f'<text x="0" y="14" font-weight="600">{clipped(model.where or "all rows", (width - 120) // CHARACTER)}</text>'
     )
-    parts.append(f'<text x="{width}" y="14" text-anchor="end" class="dim">snapshot {model.snapshot}</text>')
+    parts.append(f'<text x="{width}" y="14" text-anchor="end" class="dim">{escape(model.at)}</text>')
     share = 1.0
     ends = [*tops[1:], y] if tops else []
     for s, top, end in zip(model.steps, tops, ends, strict=True):

@@ -169,6 +169,28 @@ def test_the_ends_of_a_histogram_hold_the_ends_of_the_values(values: pa.Array) -
     assert len(filter_and_sort_rows(pa.table({"c": column}), Arrangement(filters=(whole,)))) == len(finite)
 
 
+@pytest.mark.parametrize(
+    ("values", "note"),
+    [
+        (pa.array([2**53 + 1, 2**53, 2**62 + 1]), "9007199254740992 – 4611686018427387905"),
+        (pa.array([-(2**53) - 1, 0, 2**63 - 1]), "-9007199254740993 – 9223372036854775807"),
+        (
+            pa.array([-1, 253402300799999000], pa.timestamp("us")),
+            "1969-12-31 23:59:59.999999 – 9999-12-31 23:59:59.999000",
+        ),
+        (
+            pa.array([decimal.Decimal("12345678901234567.001"), decimal.Decimal("-0.001")], pa.decimal128(38, 3)),
+            "-0.001 – 12345678901234567.001",
+        ),
+    ],
+    ids=["bigint", "extremes", "timestamp", "decimal"],
+)
+def test_the_header_shows_the_exact_ends(values: pa.Array, note: str) -> None:
+    """Also of values that no floating-point number holds; values that differ by one are two."""
+    found = column_profile(pa.chunked_array([values]))
+    assert (found.note, found.distinct) == (note, len(values))
+
+
 def test_frequent_values_are_listed_and_unique_ones_counted() -> None:
     frequent = column_profile(pa.chunked_array([["a", "b", "a", None]]))
     assert [(b.label, b.count) for b in frequent.bins] == [("a", 2), ("b", 1)]

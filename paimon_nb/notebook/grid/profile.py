@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 BINS = 20
 TOP = 6
 """Values that are listed for columns without a histogram."""
+_COUNTED_VALUES = 5_000_000
 _COUNTED_BYTES = 256 << 20
 """Larger text columns are not counted by value."""
 
@@ -121,6 +122,7 @@ def _time_values(column: pa.ChunkedArray) -> np.ndarray[Any, Any]:
 
 def _histogram(column: pa.ChunkedArray, values: np.ndarray[Any, Any]) -> Profile:
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     finite = values[np.isfinite(values)]
     if not len(finite):
@@ -135,11 +137,18 @@ def _histogram(column: pa.ChunkedArray, values: np.ndarray[Any, Any]) -> Profile
     if whole:
         edges = np.unique(np.ceil(edges))
     counts = np.histogram(finite, edges)[0]
-    distinct = len(np.unique(values)) if len(values) <= 5_000_000 else None
+    # Floating-point numbers do not hold every whole number, time or decimal: the ends are those of the column.
+    ends = None if pa.types.is_floating(column.type) else pc.min_max(column)
+    distinct = None
+    if len(values) <= _COUNTED_VALUES:
+        distinct = len(np.unique(values)) if ends is None else int(pc.count_distinct(column).as_py())
     bins = []
     for i, count in enumerate(counts):
         first, last = edges[i], edges[i + 1] - (1 if whole else 0)
         a, b = _bin_bound_scalar(column.type, first), _bin_bound_scalar(column.type, last)
+        if ends is not None:
+            a = ends["min"] if i == 0 else a
+            b = ends["max"] if i == len(counts) - 1 else b
         texts = [_label(v) for v in (a, b)]
         bins.append(Bin(" – ".join(dict.fromkeys(texts)), int(count), a, b))
     return Profile("range", len(column), column.null_count, distinct, tuple(bins))
