@@ -104,6 +104,56 @@ def test_by_keyboard_a_chart_is_opened_read_and_changed(shown: Notebook) -> None
 
 
 @pytest.mark.nightly
+def test_by_mouse_rows_are_grouped_across_and_become_a_cell(shown: Notebook) -> None:
+    output, page = shown.output(SALES), shown.page
+    output.get_by_role("tab", name="Pivot").click()
+    table = output.locator(".dg-pivot")
+    expect(table.locator("thead th")).to_have_text(["shop", "sum amount"])
+    expect(table.locator("tbody tr")).to_have_count(9)
+    output.get_by_label("Columns", exact=True).select_option(label="day")
+    expect(table.locator("thead th")).to_have_text(["shop", "2026-03-01", "2026-03-02", "2026-03-03", "total"])
+    table.get_by_role("button", name="total").click()
+    expect(table.locator("thead th").last).to_have_attribute("aria-sort", "descending")
+    first = text_of(table.locator("tbody th").first)
+    table.get_by_role("button", name="total").click()
+    expect(table.locator("thead th").last).to_have_attribute("aria-sort", "ascending")
+    expect(table.locator("tbody th").last).to_have_text(first)
+    output.get_by_label("search all columns").fill("shop 1")
+    expect(table.locator("tbody tr")).to_have_count(1)
+    output.get_by_label("search all columns").fill("")
+    expect(table.locator("tbody tr")).to_have_count(9)
+    assert serious_issues(shown, SALES) == []
+    output.get_by_role("button", name="As SQL").click()
+    expect(page.locator(".jp-CodeCell")).to_have_count(len(CELLS) + 1)
+    cell = page.locator(".jp-CodeCell").nth(SALES + 1).locator(".cm-content")
+    expect(cell).to_contain_text("sum(amount) FILTER (WHERE")
+    shown.command("notebook:run-cell")
+    expect(shown.output(SALES + 1).locator(".dg-foot")).to_contain_text("9 rows")
+    shown.command("notebook:delete-cell")
+    expect(page.locator(".jp-CodeCell")).to_have_count(len(CELLS))
+
+
+@pytest.mark.nightly
+def test_by_keyboard_a_pivot_table_is_opened_and_changed(shown: Notebook) -> None:
+    output, page = shown.output(HOSTILE), shown.page
+    output.get_by_role("tab", name="Rows").click()
+    page.keyboard.press("ArrowLeft")
+    expect(output.get_by_role("tab", name="Pivot")).to_be_focused()
+    expect(output.locator(".dg-pivot tbody tr").first).to_be_visible()
+    values = output.get_by_label("Values", exact=True)
+    values.focus()
+    page.keyboard.press("End")
+    expect(output.get_by_label("Aggregate", exact=True)).to_be_visible()
+    expect(output.get_by_label("Values", exact=True)).to_be_focused()
+    assert live_nodes_of(shown, HOSTILE) == []
+    page.keyboard.press("Shift+Tab")
+    output.get_by_role("tab", name="Pivot").focus()
+    page.keyboard.press("ArrowRight")
+    expect(output.get_by_role("tab", name="Rows")).to_be_focused()
+    expect(output.get_by_role("grid")).to_be_visible()
+
+
+@pytest.mark.nightly
 def test_the_chart_becomes_code_and_a_file(shown: Notebook, tmp_path: Path) -> None:
     output, page = chart_of(shown, SALES), shown.page
     with page.expect_download() as download:

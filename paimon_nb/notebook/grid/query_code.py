@@ -9,6 +9,8 @@ from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.sql_quoting import text_literal
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import pyarrow as pa
 
     from paimon_nb.notebook.grid.rows import Arrangement
@@ -27,26 +29,43 @@ def query_code(statement: str, arrangement: Arrangement, rows: pa.Table) -> str:
     from paimon_nb.sql import quote_if_needed
 
     names = rows.column_names
+    magic, query = filtered_query(statement, arrangement, rows)
+    order = [] if arrangement.sort is None else [(arrangement.sort, arrangement.descending), *arrangement.then]
+    if not order:
+        return f"{magic}\n{query}"
+    check_unique({names[column] for column, _ in order}, rows)
+    if not arrangement.filtered:
+        query = _selected_from(query)
+    parts = [f"{quote_if_needed(names[c])}{' DESC' if descending else ''} NULLS LAST" for c, descending in order]
+    return "\n".join([magic, query, f"ORDER BY {', '.join(parts)}"])
+
+
+def filtered_query(statement: str, arrangement: Arrangement, rows: pa.Table) -> tuple[str, str]:
+    """The magic line and the query of the visible rows, in any order. Raises as `query_code`."""
+    from paimon_nb.sql import quote_if_needed
+
+    names = rows.column_names
     magic, query = _magic_and_query(statement)
     conditions = [c.sql() for c in arrangement.filters]
     if arrangement.search:
         text = f"lower({text_literal(arrangement.search)})"
         found = [f"contains(lower(CAST({quote_if_needed(n)} AS STRING)), {text})" for n in names]
         conditions.append(f"({' OR '.join(found)})")
-    used = {c.name for c in arrangement.filters} | (set(names) if arrangement.search else set())
-    order = [] if arrangement.sort is None else [(arrangement.sort, arrangement.descending), *arrangement.then]
-    used |= {names[column] for column, _ in order}
+    check_unique({c.name for c in arrangement.filters} | (set(names) if arrangement.search else set()), rows)
+    if not conditions:
+        return magic, query
+    return magic, "\n".join([_selected_from(query), f"WHERE {conditions[0]}", *(f"  AND {c}" for c in conditions[1:])])
+
+
+def check_unique(used: Iterable[str], rows: pa.Table) -> None:
+    """Raises UnsupportedOperation where SQL cannot tell which column is meant."""
     for name in sorted(used):
-        if names.count(name) > 1:
+        if rows.column_names.count(name) > 1:
             raise UnsupportedOperation(f"two columns are named {name!r}", hint="give one of them another name with AS")
-    if not used:
-        return f"{magic}\n{query}"
-    lines = ["SELECT * FROM (", textwrap.indent(query, "  "), ") AS result"]
-    lines += [f"WHERE {conditions[0]}", *(f"  AND {c}" for c in conditions[1:])] if conditions else []
-    if order:
-        parts = [f"{quote_if_needed(names[c])}{' DESC' if descending else ''} NULLS LAST" for c, descending in order]
-        lines.append(f"ORDER BY {', '.join(parts)}")
-    return "\n".join([magic, *lines])
+
+
+def _selected_from(query: str) -> str:
+    return "\n".join(["SELECT * FROM (", textwrap.indent(query, "  "), ") AS result"])
 
 
 def _magic_and_query(statement: str) -> tuple[str, str]:

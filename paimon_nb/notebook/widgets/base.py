@@ -53,7 +53,8 @@ def stylesheet(*names: str) -> str:
     return "\n".join((_HERE / name).read_text() for name in names)
 
 
-STYLE = stylesheet("style.css")
+STYLE = stylesheet("style.css", "panels.css")
+"""All panels; the grid, of which a page may have many, has only what it uses."""
 
 
 def report_errors(answer: Callable[..., object]) -> Callable[..., None]:

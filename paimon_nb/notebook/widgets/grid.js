@@ -26,6 +26,7 @@ export default {
     const head = html(layer, "div", { class: "dg-head", role: "row", "aria-rowindex": 1 });
     const body = html(layer, "div", { role: "rowgroup" });
     const graph = html(host, "div", { class: "dg-chart", id: `${id}-chart`, role: "tabpanel", "aria-label": "chart of the result" });
+    const groups = html(host, "div", { class: "dg-chart", id: `${id}-pivot`, role: "tabpanel", "aria-label": "pivot table of the result" });
     const foot = html(host, "div", { class: "dg-foot" });
     const about = html(foot, "output", { role: "status" }), load = button(foot, "Load all rows", () => send({ load: true }));
     const cancel = button(foot, "Cancel", () => send({ cancel: true })), sums = html(foot, "span", { class: "dg-sums", role: "status", "aria-label": "selected cells" }), said = html(foot, "span", { role: "status" });
@@ -376,26 +377,29 @@ export default {
       }
     });
 
-    // -- rows or chart
+    // -- rows, chart or pivot table
     const drawn = chartPanel(graph, model, columns.all, { send, code: () => send({ chart_code: true }) });
-    let charted = false;
+    const pivoted = pivotPanel(groups, model, columns.all, { send, code: () => send({ pivot_code: true }) });
+    const TABS = [["Rows", "rows"], ["Chart", "chart"], ["Pivot", "pivot"]];
+    let open = 0;
     // The JupyterLab extension asks when the notebook is saved.
-    host.addEventListener("paimon-nb:still", ({ detail }) => { detail.svg = charted ? drawn.picture() : ""; detail.text = model.get("chart").alternative || ""; });
-    const showTab = (chart) => {
-      if (chart !== charted) send({ chart: chart ? {} : null });
-      charted = chart;
-      for (const [node, on] of [[box, !chart], [pick, !chart], [save, !chart], [sums, !chart], [graph, chart]]) node.style.display = on ? "" : "none";
-      [...tabs.children].forEach((tab, i) => { tab.setAttribute("aria-selected", Boolean(i) === chart); tab.tabIndex = Boolean(i) === chart ? 0 : -1; });
-      asSql.style.visibility = chart ? "hidden" : "";
-      chart ? drawn.changed() : later();
+    host.addEventListener("paimon-nb:still", ({ detail }) => { detail.svg = open === 1 ? drawn.picture() : ""; detail.text = model.get("chart").alternative || ""; });
+    const showTab = (to) => {
+      if (to !== open) send({ [TABS[to || open][1]]: to ? {} : null });
+      open = to;
+      for (const [node, on] of [[box, !to], [pick, !to], [save, !to], [sums, !to], [graph, to === 1], [groups, to === 2]]) node.style.display = on ? "" : "none";
+      [...tabs.children].forEach((tab, i) => { tab.setAttribute("aria-selected", i === to); tab.tabIndex = i === to ? 0 : -1; });
+      asSql.style.visibility = to ? "hidden" : "";
+      [later, drawn.changed, pivoted.changed][to]();
     };
-    [["Rows", false, "rows"], ["Chart", true, "chart"]].forEach(([text, chart, of]) => button(tabs, text, () => showTab(chart), { role: "tab", "aria-controls": `${id}-${of}` }));
+    TABS.forEach(([text, of], i) => button(tabs, text, () => showTab(i), { role: "tab", "aria-controls": `${id}-${of}` }));
     tabs.addEventListener("keydown", (event) => {
-      if (!["ArrowLeft", "ArrowRight"].includes(event.key)) return;
+      const step = { ArrowLeft: 2, ArrowRight: 1 }[event.key];
+      if (!step) return;
       event.preventDefault();
       event.stopPropagation();
-      showTab(!charted);
-      tabs.children[Number(charted)].focus();
+      showTab((open + step) % 3);
+      tabs.children[open].focus();
     });
 
     // -- controls
@@ -412,7 +416,7 @@ export default {
       asSql.style.display = now.sql ? "" : "none";
       load.style.display = now.complete || now.busy ? "none" : "";
       cancel.style.display = now.busy.startsWith("Reading") ? "" : "none";
-      graph.classList.toggle("stale", Boolean(now.busy));
+      for (const node of [graph, groups]) node.classList.toggle("stale", Boolean(now.busy));
       if (focused(search) !== search) search.value = now.search;
       keepingFocus(chips, () => {
         const now = state();
@@ -453,7 +457,7 @@ export default {
     relaid();
     controls();
     draw();
-    showTab(false);
+    showTab(0);
     return () => { sizes.disconnect(); unwatch(); clearInterval(watch); clearTimeout(typed); clearTimeout(saidTimer); document.removeEventListener("pointerup", release); };
   },
 };

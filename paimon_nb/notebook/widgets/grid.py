@@ -23,6 +23,7 @@ from paimon_nb.notebook.grid.chart_spec import (
 from paimon_nb.notebook.grid.copy_forms import COPY_FORMS, as_tsv
 from paimon_nb.notebook.grid.export import MIME, as_file
 from paimon_nb.notebook.grid.filters import OPERATORS, Condition, is_comparable, typed_value
+from paimon_nb.notebook.grid.pivot import Pivot, PivotSpec, default_pivot, pivot, pivot_code, requested_pivot
 from paimon_nb.notebook.grid.profile import Profile, column_profile, counts_in_bins
 from paimon_nb.notebook.grid.query_code import query_code
 from paimon_nb.notebook.grid.rows import (
@@ -61,7 +62,9 @@ class Grid(anywidget.AnyWidget):
         facts: what the footer says about the read: time, snapshot, bytes, engine.
     """
 
-    _esm = script("panel.js", "grid_rows.js", "grid_menus.js", "grid_edits.js", "chart_axes.js", "chart.js", "grid.js")
+    _esm = script(
+        "panel.js", "grid_rows.js", "grid_menus.js", "grid_edits.js", "chart_axes.js", "chart.js", "pivot.js", "grid.js"
+    )
     _css = stylesheet("style.css", "grid.css", "chart.css")
     trouble = traitlets.Unicode("").tag(sync=True)
     is_refused = traitlets.Bool(False).tag(sync=True)
@@ -71,6 +74,8 @@ class Grid(anywidget.AnyWidget):
     first_buffers: traitlets.List[bytes] = traitlets.List().tag(sync=True)
     chart = traitlets.Dict().tag(sync=True)
     """The points of the chart; {}: the Chart tab was not opened."""
+    pivot = traitlets.Dict().tag(sync=True)
+    """The pivot table; {}: the Pivot tab was not opened."""
 
     edits: CellEdits | None = None
     """The changes of cells; None: the rows are not those of one table."""
@@ -89,9 +94,13 @@ class Grid(anywidget.AnyWidget):
         self._requested: Arrangement | None = None
         self._thread: threading.Thread | None = None
         self._generation = 0
-        self._chart_open = self._chart_due = False
+        self._open: Callable[[], None] | None = None
+        """Draws the tab that is open beside the rows."""
+        self._drawing_due = False
         self._spec: ChartSpec | None = None
         self._drawn: Chart | None = None
+        self._pivot_spec: PivotSpec | None = None
+        self._pivoted: Pivot | None = None
         page, buffers = self._encode_page(0, 0)
         super().__init__(
             columns=_column_descriptions(source.rows, types_of_fields(rows.result.fields)),
@@ -214,8 +223,8 @@ class Grid(anywidget.AnyWidget):
                 )
             case {"edits": "show" | "write" | "discard" | "undo" as what} if self.edits is not None:
                 self._finish_edits(self.edits, what)
-            case {"chart": None}:
-                self._chart_open = False
+            case {"chart": None} | {"pivot": None}:
+                self._open = None
             case {"chart": dict(change)} if not change:
                 self.draw_chart_of_visible_rows(self._spec)
             case {"chart": dict(change)}:
@@ -223,6 +232,11 @@ class Grid(anywidget.AnyWidget):
                 whole = {**(asdict(before) if before else {}), **change}
                 if spec := requested_spec(whole, self._source.rows.num_columns):
                     self.draw_chart_of_visible_rows(spec)
+            case {"pivot": dict(change)}:
+                self.draw_pivot_table(change)
+            case {"pivot_code": True} if self._pivoted is not None and self.rows.statement:
+                code = pivot_code(self.rows.statement, self.arrangement, self._source.rows, self._pivoted)
+                self.send({"code": code})
             case {"chart_code": True} if self._drawn is not None:
                 self._send_code(self._drawn)
             case {"export": "csv" | "parquet" as kind, "columns": list(columns)}:
@@ -337,8 +351,26 @@ class Grid(anywidget.AnyWidget):
         Args:
             spec: what to draw; None: a chart that suits the types of the columns.
         """
+        self._spec = spec
+        self._draw_beside(self._draw_requested_chart)
+
+    def draw_pivot_table(self, change: dict[str, Any]) -> None:
+        """Group the visible rows; returns at once. All rows are read first.
+
+        Args:
+            change: fields of `PivotSpec` that are asked for; {}: the table that was there, or a first one that suits the types.
+        """
+        found = self._pivot_spec or default_pivot(self._source.rows)
+        if change:
+            found = found and requested_pivot({**asdict(found), **change}, self._source.rows)
+        if found is not None or not change:
+            self._pivot_spec = found
+            self._draw_beside(self._draw_pivot)
+
+    def _draw_beside(self, draw: Callable[[], None]) -> None:
+        """Draw a tab, now and whenever the rows are arranged anew; returns at once."""
         with self._lock:
-            self._spec, self._chart_open, self._chart_due = spec, True, True
+            self._open, self._drawing_due = draw, True
             if self._thread is None:
                 self._start()
 
@@ -354,19 +386,19 @@ class Grid(anywidget.AnyWidget):
     def _work_until_done(self) -> None:
         while True:
             with self._lock:
-                requested, self._chart_due = self._requested, False
+                requested, self._drawing_due = self._requested, False
             try:
                 if requested is not None or not self._source.complete:
                     self._arrange(requested or self.arrangement, requested)
-                if self._chart_open:
-                    self._draw_requested_chart()
+                if self._open is not None:
+                    self._open()
             except Superseded:
                 continue
             except Exception as error:  # in a thread: only the page can show it
                 show_error(self, error)
                 self.state = self._state()
             with self._lock:
-                if self._requested is requested and not self._chart_due:
+                if self._requested is requested and not self._drawing_due:
                     self._requested = self._thread = None
                     return
 
@@ -423,6 +455,19 @@ class Grid(anywidget.AnyWidget):
         with self.hold_sync():
             self.trouble = ""
             self.chart = {"spec": asdict(spec), **self._drawn.data()}
+            self.state = self._state()
+
+    def _draw_pivot(self) -> None:
+        """Group the visible rows for the pivot table."""
+        spec = self._pivot_spec
+        if spec is None:
+            self.pivot = {"notes": ["No column has values that can be grouped."]}
+            return
+        self.state = self._state("Grouping …")
+        self._pivoted = pivot(self._arranged, spec)
+        with self.hold_sync():
+            self.trouble = ""
+            self.pivot = {"spec": asdict(spec), **self._pivoted.data()}
             self.state = self._state()
 
     # -- answers
