@@ -34,7 +34,7 @@ const bundle = `// Generated from labextension/ by \`make labextension\`. Do not
 (() => {
 const SHARED = ${JSON.stringify(shared)};
 let scope;
-const load = async (name) => (await Object.values(scope[name])[0].get())();
+const load = async (name) => (scope[name] ? (await Object.values(scope[name])[0].get())() : {});
 (window._JUPYTERLAB = window._JUPYTERLAB || {})["paimon-nb"] = {
   init: (given) => { scope = given; },
   get: async (wanted) => {

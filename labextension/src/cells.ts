@@ -6,7 +6,7 @@ import type { Kernel } from "@jupyterlab/services";
 const GONE = new Set(["restarting", "autorestarting", "terminating", "dead"]);
 // Inspection commands change nothing, so they run at once. Statements wait for the user.
 // IPython evaluates braces and dollars of a line, so a name with them waits, too.
-const RUNS_AT_ONCE = /^%paimon (\w+ (?:[\w-]+|`[^`{}$\n]+`)(?:\.(?:[\w-]+|`[^`{}$\n]+`))*( (--at )?\d+)*|create|jobs|help|doctor)$/;
+const RUNS_AT_ONCE = /^%paimon( (\w+ (?:[\w-]+|`[^`{}$\n]+`)(?:\.(?:[\w-]+|`[^`{}$\n]+`))*( (--at )?\d+)*|create|connect|jobs|help|doctor))?$/;
 
 // Commands that only show a panel, whatever they are asked about.
 const SHOWS = /^%paimon(\s+(lsm|timeline|explore|compact|skip|why|compare|create|live|watch|jobs|doctor|pipeline|help)\b[^{}$\n]*)?$/;

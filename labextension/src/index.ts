@@ -4,6 +4,7 @@ import { catalog } from "./catalog/plugin";
 import { endings, help } from "./cells";
 import { editor } from "./editor/plugin";
 import { highlight } from "./highlight";
+import { launcher } from "./launcher";
 import { stills } from "./stills";
 
-export default [highlight, stills, endings, help, catalog, editor];
+export default [highlight, stills, endings, help, catalog, editor, launcher];

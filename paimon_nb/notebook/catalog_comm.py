@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import UnknownName
 from paimon_nb.notebook import editor
-from paimon_nb.notebook.catalog_tree import table_facts, tree_children, tree_table
+from paimon_nb.notebook.catalog_tree import search_names, table_facts, tree_children, tree_table
 from paimon_nb.notebook.errors import error_sentence, last
-from paimon_nb.notebook.magics.active import workbench
+from paimon_nb.notebook.magics.active import current, workbench
 from paimon_nb.notebook.table_panels import PANELS, preview_grid, snapshots_to_choose
 from paimon_nb.notebook.widgets.base import SnapshotPanel
 
@@ -73,6 +73,8 @@ class CatalogComm:
             case {"do": "facts", "paths": list(paths)}:
                 facts, left = table_facts(workbench(), [_checked_path(path) for path in paths])
                 return {"facts": [f.as_json() for f in facts], "left": left}
+            case {"do": "search", "text": str(text)}:
+                return asdict(search_names(workbench(), text[:1000]))
             case {"do": "open", "tab": str(tab), "panel": str(panel), "kind": str(kind), "path": list(path), **rest}:
                 snapshot = _checked_snapshot(rest.get("snapshot"))
                 return self._open_panel_in_tab(tab, panel, kind, _checked_path(path), snapshot)
@@ -123,6 +125,10 @@ class CatalogComm:
 
     @staticmethod
     def _panel_of_node(panel: str, kind: str, path: Sequence[str], snapshot: int | None) -> Any:
+        if panel == "connect":
+            from paimon_nb.notebook.magics.connect_form import ConnectForm
+
+            return ConnectForm()
         if panel == "jobs":
             from paimon_nb.notebook.widgets.jobs import JobsView
 
@@ -193,6 +199,13 @@ def open_comm() -> None:
     from comm import create_comm
 
     _open.comm = CatalogComm(create_comm(target_name=TARGET))
+    current.on_catalogs_changed = _report_catalogs
+
+
+def _report_catalogs() -> None:
+    """The pages read the catalogs again, though no cell has run."""
+    if _open.comm is not None and not _open.comm.closed:
+        _open.comm.comm.send({"event": "catalog"})
 
 
 def close_comm() -> None:

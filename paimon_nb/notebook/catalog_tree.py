@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import PaimonError, UnknownName
@@ -36,6 +36,8 @@ PAGE = 200
 """Nodes of one answer."""
 FACTS_SECONDS = 1.5
 """One request for facts ends after this time; the tables that are left are requested again."""
+SEARCH_SECONDS = 3.0
+"""A search reads columns for so long."""
 MAX_FILES = 5_000
 MAX_MANIFEST_BYTES = 8 << 20
 """Size and health need every manifest of the snapshot: for larger tables only the number of rows is shown."""
@@ -138,32 +140,37 @@ def _catalog_tip(catalog: Catalog) -> str:
 
 def _databases_of_catalog(session: Session, path: tuple[str, ...]) -> _Level:
     catalog = _catalog(session, path[0])
+    return sorted(catalog.databases()), lambda name: _database_node(session, (*path, name)), "no databases"
 
-    def database_node(name: str) -> Node:
-        current = (catalog.name, name) == (session.current_catalog, session.current_database)
-        parts = (name,) if catalog.name == session.current_catalog else (catalog.name, name)
-        return Node(
-            "database", (*path, name), name, expands=True, insert=_dotted(parts), mark="current" if current else "",
-            tip=f"database {name}" + (" (current)" if current else ""), command=_command(parts),
-        )  # fmt: skip
 
-    return sorted(catalog.databases()), database_node, "no databases"
+def _database_node(session: Session, path: tuple[str, ...]) -> Node:
+    catalog, name = path
+    current = path == (session.current_catalog, session.current_database)
+    parts = (name,) if catalog == session.current_catalog else path
+    return Node(
+        "database", path, name, expands=True, insert=_dotted(parts), mark="current" if current else "",
+        tip=f"database {name}" + (" (current)" if current else ""), command=_command(parts),
+    )  # fmt: skip
 
 
 def _tables_and_views_of_database(session: Session, path: tuple[str, ...]) -> _Level:
     catalog, database = _catalog(session, path[0]), path[1]
 
     def table_node(of: tuple[str, str]) -> Node:
-        kind, name = of
-        parts = _shortest_name(session, (*path, name))
-        return Node(
-            kind, (*path, name), name, note="view" if kind == "view" else "", tip=f"{kind} {name}", expands=kind == "table",
-            insert=_dotted(parts), command=_command(parts),
-        )  # fmt: skip
+        return _table_node(session, of[0], (*path, of[1]))
 
     names = [("table", name) for name in visible_tables(catalog, database)]
     names += [("view", name) for name in catalog.views(database)]
     return sorted(names, key=lambda n: n[1]), table_node, "no tables yet"
+
+
+def _table_node(session: Session, kind: str, path: tuple[str, ...]) -> Node:
+    """A table or a view."""
+    parts = _shortest_name(session, path)
+    return Node(
+        kind, path, path[2], note="view" if kind == "view" else "", tip=f"{kind} {path[2]}", expands=kind == "table",
+        insert=_dotted(parts), command=_command(parts),
+    )  # fmt: skip
 
 
 def _table_children(session: Session, path: tuple[str, ...]) -> _Level:
@@ -260,6 +267,99 @@ _DEPTH = {
     "temporary": 0,
     "jobs": 0,
 }
+
+
+# -- search
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A node whose name contains the searched text."""
+
+    node: Node
+    table: Node | None = None
+    """Of a column: its table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Where a text occurs in the names of a session's catalogs.
+
+    Args:
+        matches: databases, then views and tables, then columns. more: how many were found after these.
+        tables: tables whose columns were compared. unread: tables for which the time was too short.
+    """
+
+    matches: tuple[Match, ...]
+    more: int = 0
+    tables: int = 0
+    unread: int = 0
+
+
+def search_names(wb: Workbench, text: str, seconds: float = SEARCH_SECONDS) -> Found:
+    """Search the names of all databases, tables, views and columns, in any case. What cannot be read is left out.
+
+    Args:
+        seconds: all names of tables are compared, and the columns of as many tables as this time allows, those of the current
+            database first.
+    """
+    session, text_lower = wb.session, text.lower()
+    matches: list[Match] = []
+    views: list[tuple[str, ...]] = []
+    tables: list[tuple[str, ...]] = []
+    for catalog, database in _all_databases(session):
+        if text_lower in database.lower():
+            matches.append(Match(_database_node(session, (catalog.name, database))))
+        try:
+            tables += [(catalog.name, database, name) for name in visible_tables(catalog, database)]
+            views += [(catalog.name, database, name) for name in catalog.views(database)]
+        except (PaimonError, OSError):
+            continue
+    for kind, paths in (("view", views), ("table", tables)):
+        matches += [
+            Match(_placed(_table_node(session, kind, path), session, path[:2]))
+            for path in paths
+            if text_lower in path[2].lower()
+        ]
+    end, read = time.monotonic() + seconds, 0
+    for path in tables:
+        if read and time.monotonic() > end:
+            break
+        read += 1
+        matches += _matching_columns(session, path, text_lower)
+    return Found(tuple(matches[:PAGE]), max(0, len(matches) - PAGE), read, len(tables) - read)
+
+
+def _matching_columns(session: Session, path: tuple[str, ...], text_lower: str) -> list[Match]:
+    try:
+        columns = _table(session, path).schema.fields
+    except (PaimonError, OSError):
+        return []
+    table = _table_node(session, "table", path)
+    return [
+        Match(
+            _placed(Node("column", (*path, c.name), c.name, insert=_quoted(c.name)), session, path, str(c.type)), table
+        )
+        for c in columns
+        if text_lower in c.name.lower()
+    ]
+
+
+def _placed(node: Node, session: Session, path: tuple[str, ...], kind: str = "") -> Node:
+    """The node with its place in the note: it does not stand below its parent."""
+    parent = ".".join(path[1:] if path[0] == session.current_catalog else path)
+    return replace(node, note=parent, tip="\n".join(filter(None, (f"{node.kind} {node.label}", kind, f"of {parent}"))))
+
+
+def _all_databases(session: Session) -> list[tuple[Catalog, str]]:
+    """The databases of all catalogs that answer, those of the session first."""
+    out: list[tuple[Catalog, str]] = []
+    for name in sorted(session.catalogs, key=lambda n: (n != session.current_catalog, n)):
+        try:
+            out += [(session.catalogs[name], database) for database in sorted(session.catalogs[name].databases())]
+        except (PaimonError, OSError):
+            continue
+    return sorted(out, key=lambda d: (d[0].name, d[1]) != (session.current_catalog, session.current_database))
 
 
 # -- tables

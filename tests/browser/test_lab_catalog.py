@@ -127,7 +127,7 @@ def test_a_tag_that_cannot_be_read_says_why(shown: Notebook, bar: Locator, lab: 
 
 def test_the_keyboard_reaches_everything(shown: Notebook, bar: Locator) -> None:
     page, keyboard = shown.page, shown.page.keyboard
-    bar.get_by_label("Filter tables and columns").focus()
+    bar.get_by_label("Search tables and columns").focus()
     keyboard.press("ArrowDown")
     keyboard.press("Home")
     expect(item(bar, "paimon, catalog")).to_be_focused()
@@ -185,7 +185,7 @@ def test_a_name_is_dragged_into_a_cell(shown: Notebook, bar: Locator) -> None:
 
 @pytest.mark.nightly
 def test_the_filter_shows_tables_and_columns(shown: Notebook, bar: Locator) -> None:
-    field = bar.get_by_label("Filter tables and columns")
+    field = bar.get_by_label("Search tables and columns")
     field.fill("SAL")
     expect(item(bar, "sales, table")).to_be_visible()
     expect(item(bar, "carts, table")).to_have_count(0)
@@ -193,6 +193,104 @@ def test_the_filter_shows_tables_and_columns(shown: Notebook, bar: Locator) -> N
     expect(item(bar, "carts, table")).to_be_visible()
     expect(field).to_have_value("")
     assert shown.alerts == []
+
+
+@pytest.mark.nightly
+def test_a_search_finds_what_is_not_loaded(shown: Notebook, bar: Locator) -> None:
+    """Names of databases that were never opened, and columns; a found column shows its table."""
+    made = "wb = get_ipython().run_line_magic('paimon', 'workbench'); "
+    made += "wb.run('CREATE DATABASE far; CREATE TABLE far.visits (visitor STRING)'); "
+    assert shown.execute(made + "wb.run(\"INSERT INTO far.visits VALUES ('a'), ('b')\")") == "ok"
+    field = bar.get_by_label("Search tables and columns")
+    field.fill("VISIT")
+    expect(item(bar, "In all catalogs, results of the search, 2 found")).to_have_attribute("aria-expanded", "true")
+    expect(item(bar, "visits, table, far")).to_be_visible()
+    field.press("ArrowDown")
+    shown.page.keyboard.press("End")
+    expect(item(bar, "visitor, column, far.visits")).to_be_focused()
+    shown.page.keyboard.press("Enter")
+    expect(shown.page.locator(".pnb-cat-tab").locator("output").last).to_contain_text("2 rows")
+    item(bar, "In all catalogs").click()
+    expect(item(bar, "visitor, column")).to_have_count(0)
+    item(bar, "In all catalogs").click()
+    field.fill("no such name")
+    expect(bar.get_by_text("no name contains this text")).to_be_visible()
+    field.press("Escape")
+    expect(item(bar, "carts, table")).to_be_visible()
+
+
+@pytest.mark.nightly
+def test_the_menu_renames_tags_and_drops(shown: Notebook, bar: Locator) -> None:
+    """Each as a cell; what destroys shows its statement and what is lost, and a dialog that is closed changes nothing."""
+    page, menu = shown.page, shown.page.locator(".pnb-cat-menu")
+    made = "wb = get_ipython().run_line_magic('paimon', 'workbench'); wb.run('CREATE TABLE `to go` (a INT)'); "
+    assert shown.execute(made + "wb.run('INSERT INTO `to go` VALUES (1)')") == "ok"
+    bar.get_by_role("button", name="Refresh").click()
+
+    def choose(line: str, entry: str) -> None:
+        page.evaluate(LAST, 99)
+        item(bar, line).click(button="right")
+        menu.get_by_text(entry, exact=True).click()
+
+    cell = page.locator(".jp-CodeCell .cm-content")
+    choose("to go, table", "Show CREATE TABLE")
+    expect(shown.output(2)).to_contain_text("CREATE TABLE")
+    choose("to go, table", "New tag …")
+    page.get_by_label("A tag keeps the table as it is now").fill("v 1")
+    page.keyboard.press("Enter")
+    expect(cell.nth(3)).to_contain_text("ALTER TABLE `to go` CREATE TAG `v 1`")
+    expect(shown.output(3)).to_contain_text("tag v 1")
+    choose("to go, table", "Rename …")
+    expect(page.get_by_label("New name of to go")).to_have_value("to go")
+    page.get_by_label("New name of to go").fill("gone`s")
+    page.locator(".jp-Dialog").get_by_role("button", name="Rename").click()
+    expect(item(bar, "gone`s, table")).to_be_visible()
+    choose("gone`s, table", "Drop …")
+    expect(page.locator(".jp-Dialog")).to_contain_text("DROP TABLE `gone``s`")
+    page.keyboard.press("Escape")
+    expect(page.locator(".jp-Dialog")).to_have_count(0)
+    expect(item(bar, "gone`s, table")).to_be_visible()
+    choose("gone`s, table", "Drop …")
+    page.locator(".jp-Dialog").get_by_role("button", name="Drop").click()
+    expect(item(bar, "gone`s, table")).to_have_count(0)
+
+
+@pytest.mark.nightly
+def test_a_warehouse_is_opened_from_the_side_bar(shown: Notebook, bar: Locator) -> None:
+    page = shown.page
+    expect(bar.locator(".pnb-cat-path")).to_contain_text("warehouse")
+    bar.get_by_role("button", name="Open a warehouse or a catalog").click()
+    form = page.locator(".pnb-cat-tab").locator(".pnb.connect")
+    expect(form.locator(".lead")).to_contain_text("This notebook reads and writes")
+    folder = form.get_by_label("folder")
+    folder.fill("another")
+    expect(form).to_contain_text("This folder does not exist yet")
+    folder.press("Enter")
+    expect(form.locator(".lead")).to_contain_text("another: 0 tables in 1 database")
+    expect(bar.locator(".pnb-cat-path")).to_contain_text("another")
+    expect(item(bar, "orders, table")).to_have_count(0)
+    form.get_by_label("kind").select_option("s3")
+    expect(form.get_by_label("secret key")).to_have_attribute("type", "password")
+    form.get_by_role("button", name="Connect", exact=True).click()
+    expect(form).to_contain_text("address is empty")
+    assert serious_issues_of(shown, ".pnb.connect") == []
+    form.get_by_role("group", name="opened before").get_by_role("button", name=re.compile("/warehouse$")).click()
+    form.get_by_role("button", name="Connect", exact=True).focus()
+    page.keyboard.press("Enter")
+    expect(item(bar, "orders, table")).to_be_visible()
+
+
+@pytest.mark.nightly
+def test_the_launcher_has_a_card(shown: Notebook, bar: Locator) -> None:
+    page = shown.page
+    expect(item(bar, "orders, table")).to_be_visible()
+    shown.command("launcher:create")
+    page.locator(".jp-LauncherCard", has_text="Paimon notebook").click()
+    made = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
+    expect(made.locator(".pnb.connect .lead")).to_contain_text("Open a warehouse, or make one")
+    page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+    page.evaluate("() => window.jupyterapp.shell.currentWidget.dispose()")
+    expect(made.locator(".jp-CodeCell")).to_have_count(len(CELLS))
 
 
 def test_hostile_names_stay_text(shown: Notebook, bar: Locator) -> None:

@@ -14,7 +14,7 @@ import paimon_nb
 from paimon_nb.base.errors import DatabaseNotFound, PaimonError, UnknownName
 from paimon_nb.notebook import catalog_tree
 from paimon_nb.notebook.catalog_comm import CatalogComm
-from paimon_nb.notebook.catalog_tree import Node, table_facts, tree_children
+from paimon_nb.notebook.catalog_tree import Node, search_names, table_facts, tree_children
 from paimon_nb.notebook.magics.active import current
 
 if TYPE_CHECKING:
@@ -133,6 +133,33 @@ def test_long_lists_come_in_pages_and_are_searched(wb: Workbench, monkeypatch: p
     assert tree_children(wb, "database", DEFAULT, match="zz").empty == "no name contains 'zz'"
     # The groups of a table with many columns are before them.
     assert [n.label for n in tree_children(wb, "table", ORDERS).nodes] == ["Tags", "Branches"]
+
+
+def test_names_are_searched_in_all_catalogs(wb: Workbench, tmp_path: Path) -> None:
+    """Tables and columns that the tree has not loaded, too; what is damaged or does not answer takes nothing else away."""
+    wb.run("CREATE DATABASE orders_old; CREATE TABLE orders_old.parts (order_id INT, Ordered DATE)")
+    other = tmp_path / "other"
+    wb.run(f"CREATE CATALOG shop WITH ('type' = 'paimon', 'warehouse' = '{other}')")
+    wb.run("CREATE TABLE shop.`default`.`re ordered` (x INT); CREATE TABLE `default`.broken (order_no INT)")
+    for schema in (tmp_path / "warehouse" / "default.db" / "broken" / "schema").iterdir():
+        schema.write_text("no JSON")
+    found = search_names(wb, "ORDER")
+    assert [(m.node.kind, m.node.label, m.node.note) for m in found.matches] == [
+        ("database", "orders_old", ""), ("table", "orders", "default"), ("table", "re ordered", "shop.default"),
+        ("column", "order_id", "orders_old.parts"), ("column", "Ordered", "orders_old.parts"),
+    ]  # fmt: skip
+    column = found.matches[3]
+    assert (column.node.insert, column.table.insert if column.table else "") == ("order_id", "orders_old.parts")
+    assert (found.tables, found.unread, found.more) == (4, 0, 0)
+    assert search_names(wb, "nowhere").matches == ()
+
+
+def test_a_search_ends_in_time_and_says_what_it_left_out(wb: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+    wb.run("CREATE TABLE parts (note STRING, notes STRING)")
+    hurried = search_names(wb, "note", seconds=-1)
+    assert (hurried.tables, hurried.unread, [m.node.label for m in hurried.matches]) == (1, 1, ["note"])
+    monkeypatch.setattr(catalog_tree, "PAGE", 2)
+    assert (len(search_names(wb, "note").matches), search_names(wb, "note").more) == (2, 1)
 
 
 def test_unknown_nodes_are_errors(wb: Workbench) -> None:

@@ -42,7 +42,7 @@ FOLDERS = {
         "postgres_cdc",
     ),
     "notebook": (
-        *("errors", "key_values", "progress", "snippets", "undo", "grid", "display", "query_history", "table_feed"),
+        *("errors", "key_values", "progress", "snippets", "undo", "grid", "display", "query_history", "table_feed", "connection_model", "recent_connections"),
         *("lsm_model", "lsm_buckets", "timeline_model", "history_model", "create_model", "load_options", "load_model", "stream_model"),
         *("svg", "story", "page", "compaction_svg", "create_svg", "funnel_model", "overview", "origin_model", "pipeline_svg", "home_model", "reports", "why_svg", "explore_model"),
         *("format_tables", "catalog_tree", "inputs", "result_diff", "widgets", "views", "python_cells", "magics", "table_panels", "complete", "editor", "catalog_comm", "extension"),

@@ -1,6 +1,7 @@
 // What can be done with a node of the tree: the context menu, and what a click does.
 import type { JupyterFrontEnd } from "@jupyterlab/application";
 import { Clipboard } from "@jupyterlab/apputils";
+import * as alter from "./alter";
 import { MenuSvg } from "@jupyterlab/ui-components";
 import type { Menu } from "@lumino/widgets";
 import { warn } from "../notice";
@@ -45,12 +46,20 @@ export class TreeActions {
 
   /** A click on a name, or Enter. */
   activate(line: Line): void {
-    if (PREVIEWED.has(line.node.kind)) this.preview(line);
-    else if (line.node.kind === "job") this.jobs(line.node);
+    const { kind } = line.node;
+    if (PREVIEWED.has(kind)) this.preview(line);
+    else if (kind === "column" && line.parent && line.parent.node.kind === "table") this.preview(line.parent); // a column that was searched
+    else if (kind === "job") this.jobs(line.node);
   }
 
   newTable(database = ""): void {
     this.cell(`%paimon create${database && ` ${database}.my_table`}`, true);
+  }
+
+  /** The form that opens a warehouse or a catalog. */
+  connect(): void {
+    const node = this.bar.shownModel?.root.node;
+    if (node) void this.side("connect", { node }, () => "Open a warehouse", () => "%paimon connect", true);
   }
 
   /** Open the menu of a line. */
@@ -65,13 +74,15 @@ export class TreeActions {
     if (PREVIEWED.has(kind) || kind === "view") this.add(menu, "Query in a new cell", () => this.cell(this.query(line), false));
     if (kind === "table" || kind === "branch") this.addPanels(menu, line);
     if (kind === "database") this.add(menu, "New table", () => this.newTable(line.node.command));
+    if (kind === "catalog") this.add(menu, "Open a warehouse or a catalog …", () => this.connect());
+    this.addStatements(menu, alter.statementsOf(line));
     if (kind === "job" || kind === "jobs") this.addJobs(menu, line);
     if (line.node.insert) {
       menu.addItem({ type: "separator" });
       this.add(menu, "Insert name at the cursor", () => this.bar.shownTarget?.insert(line.node.insert));
       this.add(menu, "Copy name", () => Clipboard.copyToSystem(line.node.insert));
     }
-    if (line.node.expands) {
+    if (line.node.expands && kind !== "found") {
       menu.addItem({ type: "separator" });
       this.add(menu, "Refresh", () => void this.bar.shownModel?.load(line));
     }
@@ -92,19 +103,30 @@ export class TreeActions {
     this.add(menu, "Open workbench", () => void this.workbench(choice));
   }
 
+  /** Statements about a line: some run as a cell at once, some ask before, some wait in their cell. */
+  private addStatements(menu: Menu, statements: alter.Statement[]): void {
+    if (statements.length) menu.addItem({ type: "separator" });
+    for (const statement of statements) {
+      this.add(menu, statement.label, async () => {
+        const source = await alter.asked(statement);
+        if (source) this.cell(`%%paimon\n${source}`, statement.run);
+      });
+    }
+  }
+
   private addJobs(menu: Menu, line: Line): void {
     this.add(menu, "Jobs in a new cell", () => this.cell("%paimon jobs", true));
     this.add(menu, "Jobs in a tab", () => this.jobs(line.node));
   }
 
-  private add(menu: Menu, label: string, act: () => void): void {
+  private add(menu: Menu, label: string, act: () => unknown): void {
     menu.addItem({ command: RUN, args: { label, run: this.held(act) } });
   }
 
   // Arguments of commands are JSON, so the menu holds its functions by number.
-  private acts: (() => void)[] = [];
+  private acts: (() => unknown)[] = [];
 
-  private held(act: () => void): number {
+  private held(act: () => unknown): number {
     return this.acts.push(act) - 1;
   }
 

@@ -4,7 +4,7 @@ import type { Kernel, KernelMessage } from "@jupyterlab/services";
 import { UUID } from "@lumino/coreutils";
 import { Signal, type ISignal } from "@lumino/signaling";
 import { isGone } from "../cells";
-import type { SnapshotEvent } from "./protocol";
+import type { CatalogEvent, SnapshotEvent } from "./protocol";
 
 const TARGET = "paimon-nb:catalog";
 const SUBSHELL_MS = 2000;
@@ -45,6 +45,7 @@ export class KernelCatalog {
   running = false;
   private ranSignal = new Signal<this, void>(this);
   private chosenSignal = new Signal<this, SnapshotEvent>(this);
+  private alteredSignal = new Signal<this, void>(this);
   private comm: Kernel.IComm | null = null;
   private current: State = "waiting";
   private pending = new Map<string, Pending>();
@@ -77,6 +78,11 @@ export class KernelCatalog {
   /** A snapshot was chosen in the panel of a tab, perhaps one of another page. */
   get chosen(): ISignal<this, SnapshotEvent> {
     return this.chosenSignal;
+  }
+
+  /** The catalogs are others, though no cell has run. */
+  get altered(): ISignal<this, void> {
+    return this.alteredSignal;
   }
 
   get state(): State {
@@ -147,7 +153,8 @@ export class KernelCatalog {
   }
 
   private onAnswer(message: KernelMessage.ICommMsgMsg): void {
-    const answer = message.content.data as unknown as { id: string; error?: string } | SnapshotEvent;
+    const answer = message.content.data as unknown as { id: string; error?: string } | SnapshotEvent | CatalogEvent;
+    if ("event" in answer && answer.event === "catalog") return this.alteredSignal.emit();
     if ("event" in answer) return this.chosenSignal.emit(answer);
     const pending = this.pending.get(answer.id);
     if (!pending) return; // the answer to another page

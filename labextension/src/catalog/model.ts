@@ -1,8 +1,10 @@
 // The loaded part of a kernel's catalog tree: what is open, what is selected, what the filter shows.
 import { Signal, type ISignal } from "@lumino/signaling";
 import { CatalogError, type KernelCatalog } from "./kernel";
-import type { Children, Facts, TableFacts, TreeNode } from "./protocol";
+import type { Children, Facts, Found, TableFacts, TreeNode } from "./protocol";
 
+/** A shorter text is only compared with the names that are loaded. */
+const LEAST_SEARCHED = 2;
 /** Tables of one request for facts. */
 const FACTS_AT_ONCE = 20;
 
@@ -35,7 +37,20 @@ export interface Row {
   size: number;
 }
 
+const RESULTS: TreeNode = { kind: "found", path: [], label: "In all catalogs", note: "", tip: "names of databases, tables, views and columns", expands: true, insert: "", command: "", mark: "", snapshot: null };
 const ROOT: TreeNode = { kind: "root", path: [], label: "", note: "", tip: "", expands: true, insert: "", command: "", mark: "", snapshot: null };
+
+/** What a search found, below one line. A column has its table as its parent. */
+function resultsOf(found: Found | null): Line {
+  const top = lineOf(RESULTS, null), more = found?.more ?? 0;
+  const note = found ? `${(found.matches.length + more).toLocaleString("en-US")} found` : "searching …";
+  const unread = found?.unread ? `columns of ${found.unread.toLocaleString("en-US")} tables were not read: the time was too short` : "";
+  const lines = (found?.matches ?? []).map(({ node, table }) => {
+    const of = table && lineOf(table, top), line = lineOf({ ...node, expands: false }, of ?? top);
+    return { ...line, level: 2, key: `found ${line.key}` };
+  });
+  return { ...top, key: "found", level: 1, node: { ...RESULTS, note, tip: unread || RESULTS.tip }, children: lines, loading: !found, empty: unread || "no name contains this text" };
+}
 
 function lineOf(node: TreeNode, parent: Line | null): Line {
   const key = JSON.stringify([node.kind, ...node.path]);
@@ -52,6 +67,8 @@ export class TreeModel {
   warehouse = "";
   loadedAt: Date | null = null;
   private text = "";
+  private results: Line | null = null;
+  private searches = 0;
   private refreshes = 0;
   private loads = 0;
   private signal = new Signal<this, void>(this);
@@ -71,6 +88,21 @@ export class TreeModel {
     if (text === this.text) return;
     this.text = text;
     for (const line of this.lines()) if (line.more > 0 || line.node.kind === "database") this.searched(line);
+    void this.search();
+    this.signal.emit();
+  }
+
+  /** Let the kernel look for the text in the names that are not loaded, too. */
+  private async search(): Promise<void> {
+    const search = ++this.searches, text = this.text.trim();
+    if (text.length < LEAST_SEARCHED) {
+      this.results = null;
+      return;
+    }
+    this.results = resultsOf(null);
+    const found = await this.catalog.request<Found>({ do: "search", text }).catch(() => null);
+    if (search !== this.searches) return; // another text was typed
+    this.results = found && resultsOf(found);
     this.signal.emit();
   }
 
@@ -97,6 +129,7 @@ export class TreeModel {
 
   async expand(line: Line): Promise<void> {
     if (!line.node.expands) return;
+    this.open.delete(`${line.key} closed`);
     this.open.add(line.key);
     this.signal.emit();
     if (line.children === null && !line.loading) await this.load(line);
@@ -104,6 +137,7 @@ export class TreeModel {
 
   collapse(line: Line): void {
     this.open.delete(line.key);
+    if (line === this.results) this.open.add("found closed");
     this.signal.emit();
   }
 
@@ -172,6 +206,7 @@ export class TreeModel {
   rows(): Row[] {
     const rows: Row[] = [];
     this.addRows(rows, this.root, this.text.toLowerCase());
+    this.addResults(rows);
     return rows;
   }
 
@@ -188,6 +223,18 @@ export class TreeModel {
     remarks.forEach(([remark, text], i) =>
       rows.push({ line: parent, level: parent.level + 1, open: false, remark, text, position: shown.length + i + 1, size: shown.length + remarks.length }),
     );
+  }
+
+  /** What was found and does not stand above. */
+  private addResults(rows: Row[]): void {
+    const top = this.results;
+    if (!top) return;
+    const above = new Set(rows.map((row) => `found ${row.line.key}`)), lines = (top.children ?? []).filter((line) => !above.has(line.key));
+    if (!lines.length && top.children?.length) return;
+    const open = !this.open.has("found closed"), empty = !lines.length && !top.loading;
+    rows.push({ line: top, level: 1, open, remark: "", text: "", position: 1, size: 1 });
+    if (open) lines.forEach((line, i) => rows.push({ line, level: 2, open: false, remark: "", text: "", position: i + 1, size: lines.length }));
+    if (open && empty) rows.push({ line: top, level: 2, open: false, remark: "empty", text: top.empty, position: 1, size: 1 });
   }
 
   private matches(line: Line, filter: string): boolean {

@@ -105,6 +105,7 @@ function activate(
   bar.tree.activated.connect((_, line) => actions.activate(line));
   bar.tree.menu.connect((_, { line, x, y }) => actions.open(line, x, y));
   bar.created.connect(() => actions.newTable());
+  bar.connected.connect(() => actions.connect());
   addCommands(app, bar, actions, palette);
   addSelectionCommands(app, tabs, palette);
   app.shell.add(bar, "left", { rank: 350, type: "Paimon Catalog" });

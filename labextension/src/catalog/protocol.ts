@@ -24,6 +24,15 @@ export interface Children {
   warehouse: string;
 }
 
+/** What a search found. */
+export interface Found {
+  /** `table`: of a column. */
+  matches: { node: TreeNode; table: TreeNode | null }[];
+  more: number;
+  tables: number;
+  unread: number;
+}
+
 export interface TableFacts {
   path: string[];
   note: string;
@@ -52,6 +61,11 @@ export interface OfferedSnapshot {
 
 export interface Snapshots {
   snapshots: OfferedSnapshot[];
+}
+
+/** Sent without a request: the catalogs are others, though no cell has run. */
+export interface CatalogEvent {
+  event: "catalog";
 }
 
 /** Sent without a request: the user chose a snapshot in the panel of a tab. */

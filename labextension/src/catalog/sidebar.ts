@@ -1,5 +1,5 @@
 // The side bar: which kernel it follows, the filter, the tree, and what to do when there is no tree.
-import { addIcon, collapseAllIcon, refreshIcon, type LabIcon } from "@jupyterlab/ui-components";
+import { addIcon, collapseAllIcon, folderIcon, refreshIcon, type LabIcon } from "@jupyterlab/ui-components";
 import { Signal, type ISignal } from "@lumino/signaling";
 import { PanelLayout, Widget } from "@lumino/widgets";
 import { paimonIcon } from "./icons";
@@ -33,9 +33,11 @@ export class CatalogSideBar extends Widget {
   private busy = 0;
   private head = document.createElement("div");
   private where = document.createElement("div");
+  private path = document.createElement("button");
   private filter = document.createElement("input");
   private state = document.createElement("div");
   private createdSignal = new Signal<this, void>(this);
+  private connectedSignal = new Signal<this, void>(this);
 
   constructor() {
     super();
@@ -49,7 +51,7 @@ export class CatalogSideBar extends Widget {
     const layout = new PanelLayout();
     this.layout = layout;
     const top = new Widget();
-    top.node.append(this.head, this.where, this.filter, this.state);
+    top.node.append(this.head, this.where, this.path, this.filter, this.state);
     layout.addWidget(top);
     layout.addWidget(this.tree);
     this.draw();
@@ -58,6 +60,11 @@ export class CatalogSideBar extends Widget {
   /** The button for a new table. */
   get created(): ISignal<this, void> {
     return this.createdSignal;
+  }
+
+  /** The button that opens a warehouse or a catalog. */
+  get connected(): ISignal<this, void> {
+    return this.connectedSignal;
   }
 
   get shownModel(): TreeModel | null {
@@ -75,9 +82,11 @@ export class CatalogSideBar extends Widget {
     if (this.loading !== catalog) this.loading = null;
     if (this.model?.catalog !== catalog) {
       this.model?.catalog.changed.disconnect(this.onKernel, this);
+      this.model?.catalog.altered.disconnect(this.refresh, this);
       this.model?.changed.disconnect(this.drawState, this);
       this.model = catalog && this.modelOf(catalog);
       this.model?.catalog.changed.connect(this.onKernel, this);
+      this.model?.catalog.altered.connect(this.refresh, this);
       this.model?.changed.connect(this.drawState, this);
       if (this.model) this.model.filter = this.filter.value;
       this.stale = true;
@@ -135,13 +144,17 @@ export class CatalogSideBar extends Widget {
     this.head.append(
       title,
       this.button(addIcon, "New table", () => this.createdSignal.emit()),
+      this.button(folderIcon, "Open a warehouse or a catalog", () => this.connectedSignal.emit()),
       this.button(collapseAllIcon ?? refreshIcon, "Collapse all", () => this.model?.collapseAll()),
       this.button(refreshIcon, "Refresh", () => this.refresh()),
     );
     this.where.className = "pnb-cat-where";
+    this.path.className = "pnb-cat-path";
+    this.path.hidden = true;
+    this.path.addEventListener("click", () => this.connectedSignal.emit());
     this.filter.type = "search";
-    this.filter.placeholder = "Filter tables and columns";
-    this.filter.setAttribute("aria-label", "Filter tables and columns");
+    this.filter.placeholder = "Search tables and columns";
+    this.filter.setAttribute("aria-label", "Search tables and columns");
     this.filter.className = "pnb-cat-filter";
     this.filter.addEventListener("input", () => {
       window.clearTimeout(this.typing);
@@ -204,8 +217,13 @@ export class CatalogSideBar extends Widget {
   }
 
   private drawWhere(): void {
-    const { target, model } = this;
+    const { target, model } = this, warehouse = model?.catalog.state === "ready" ? model.warehouse : "";
     this.where.hidden = !target;
+    this.path.hidden = !warehouse;
+    // The end of a long path is what tells it from others: it is cut at its beginning.
+    this.path.textContent = `\u200e${warehouse}`;
+    this.path.title = `warehouse ${warehouse}\nOpen another one`;
+    this.path.setAttribute("aria-label", `warehouse ${warehouse}: open another one`);
     if (!target) return;
     const kernel = target.session.kernelDisplayName;
     const status = model?.catalog.connection.status ?? "unknown";

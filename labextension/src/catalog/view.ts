@@ -7,7 +7,7 @@ import type { TableFacts } from "./protocol";
 
 const WORDS: Record<string, string> = {
   catalog: "catalog", database: "database", table: "table", view: "view", column: "column", tag: "tag", branch: "branch",
-  system_table: "system table", job: "job",
+  system_table: "system table", job: "job", found: "results of the search",
 };
 const HEALTH: Record<TableFacts["health"], [string, string]> = {
   ok: ["●", "healthy"], slow: ["▲", "needs maintenance"], broken: ["✕", "damaged"], empty: ["○", "empty"], unknown: ["", "health not checked"],

@@ -132,7 +132,7 @@ def pivot(rows: ArrangedRows, spec: PivotSpec) -> Pivot:
     codes = [category_groups(_groupable(table.column(i))) for i in keys]
     groups, across, totals, whole = _aggregates(table, spec, [found.codes for found in codes])
     notes = []
-    shown = sorted(groups, key=lambda g: -abs(_size(totals[g])))[:MAX_GROUPS]
+    visible = sorted(groups, key=lambda g: -abs(_size(totals[g])))[:MAX_GROUPS]
     if len(groups) > MAX_GROUPS:
         notes.append(f"The {MAX_GROUPS} groups with the largest values, of {len(groups):,}.")
     wide = sorted(across, key=lambda a: -across[a][1])[:MAX_ACROSS]
@@ -140,7 +140,7 @@ def pivot(rows: ArrangedRows, spec: PivotSpec) -> Pivot:
         notes.append(
             f"The {MAX_ACROSS} most frequent of {len(across):,} values of {table.column_names[keys[-1]]}; the total is of all."
         )
-    firsts = pa.array([groups[g][0] for g in shown], pa.int64())
+    firsts = pa.array([groups[g][0] for g in visible], pa.int64())
     names = [table.column_names[i] for i in spec.by]
     columns = [table.column(i).take(firsts) for i in spec.by]
     values_across: list[Any] = []
@@ -151,13 +151,13 @@ def pivot(rows: ArrangedRows, spec: PivotSpec) -> Pivot:
         names += [_head(value) for value in values_across]
     measured = _texts_of(table, spec)
     if spec.across is not None:
-        columns += [measured([groups[g][1].get(a) for g in shown]) for a in wide]
+        columns += [measured([groups[g][1].get(a) for g in visible]) for a in wide]
     names.append(TOTAL if spec.across is not None else _title(spec, table))
-    columns.append(measured([totals[g] for g in shown]))
+    columns.append(measured([totals[g] for g in visible]))
     found = pa.table(columns, _distinct(names))
     by = [(i, False) for i in range(len(spec.by))]
-    chosen = [spec.order] if spec.order is not None and spec.order[0] < found.num_columns else []
-    found = found.take(pa.array(rows_sorted_by(found, [*chosen, *by])))
+    first = [spec.order] if spec.order is not None and spec.order[0] < found.num_columns else []
+    found = found.take(pa.array(rows_sorted_by(found, [*first, *by])))
     below = [across[a][2] for a in wide] if spec.across is not None else []
     last = display_texts(measured([*below, whole]))
     return Pivot(spec, found, (*([None] * len(spec.by)), *last), tuple(values_across), tuple(notes))

@@ -58,7 +58,7 @@ def filtered_query(statement: str, arrangement: Arrangement, rows: pa.Table) -> 
 
 
 def check_unique(used: Iterable[str], rows: pa.Table) -> None:
-    """Raises UnsupportedOperation where SQL cannot tell which column is meant."""
+    """Raises UnsupportedOperation if a column name is ambiguous in SQL."""
     for name in sorted(used):
         if rows.column_names.count(name) > 1:
             raise UnsupportedOperation(f"two columns are named {name!r}", hint="give one of them another name with AS")

@@ -10,6 +10,8 @@ from paimon_nb.notebook.query_history import QueryHistory
 from paimon_nb.notebook.undo import PythonCells, history
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from paimon_nb.notebook.widgets.grid import Grid
     from paimon_nb.notebook.widgets.jobs import JobsView
     from paimon_nb.notebook.widgets.live import LiveTable
@@ -33,6 +35,8 @@ class ActiveSession:
         self.grids: dict[str, Grid] = {}
         """Result grid of each cell, by cell id."""
         self.jobs_view: JobsView | None = None
+        self.on_catalogs_changed: Callable[[], None] = lambda: None
+        """Called when a form, not a cell, has changed the catalogs."""
 
     def _warehouse(self) -> str | None:
         return None if self.workbench is None else str(self.workbench.session.catalog.warehouse)
@@ -58,6 +62,25 @@ def workbench() -> Workbench:
         current.workbench = connect()
         print(_opened_without_connect(current.workbench))  # noqa: T201
     return current.workbench
+
+
+def open_warehouse(path: str) -> Workbench:
+    """Open another warehouse. Spark and streams of the previous one stay; its undo history does not.
+
+    Args:
+        path: a path or URI.
+    """
+    from paimon_nb.workbench import connect
+
+    before = None if current.workbench is None else current.workbench.session
+    opened = connect(path, spark=None if before is None else before._external_spark)
+    if before is not None:
+        opened.session.jobs = before.jobs  # streams of the previous warehouse continue and can still be stopped
+        if before._spark is not None and before._external_spark is None:
+            opened.session._spark = before._spark  # one JVM is enough for every warehouse
+    current.workbench = opened
+    current.history.clear()  # they were written elsewhere
+    return opened
 
 
 def _opened_without_connect(wb: Workbench) -> str:

@@ -18,13 +18,14 @@ from paimon_nb.base.errors import Cancelled, PaimonError
 from paimon_nb.notebook import errors
 from paimon_nb.notebook.display import MAX_ROWS, Rows
 from paimon_nb.notebook.format_tables import check_panel
-from paimon_nb.notebook.magics.active import current, workbench
+from paimon_nb.notebook.magics.active import current, open_warehouse, workbench
 from paimon_nb.notebook.magics.arguments import Arguments, need_table, split_arguments
 from paimon_nb.notebook.magics.grids import read_facts
 from paimon_nb.notebook.magics.inspect_commands import InspectCommands
 from paimon_nb.notebook.magics.streams import register_live_table, stop_previous_stream, stop_streams_started_since
 from paimon_nb.notebook.progress import RunState, has_front_end, run_line, run_with_progress, statement_label
 from paimon_nb.notebook.python_cells import ROWS, ROWS_AHEAD
+from paimon_nb.notebook.recent_connections import remember
 from paimon_nb.notebook.snippets import query_text, with_snippets
 from paimon_nb.notebook.undo import now_ms
 from paimon_nb.plugins import PANELS
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Mapping
 
+    from paimon_nb.notebook.magics.connect_form import ConnectForm
     from paimon_nb.notebook.widgets.help import HelpCard
     from paimon_nb.notebook.widgets.home import HomeCard
     from paimon_nb.workbench import Workbench
@@ -71,7 +73,7 @@ def cell_arguments() -> Arguments:
 
 
 HELP = """%paimon                         home card: the connection, tables, recent commits, jobs
-%paimon connect PATH            open a warehouse
+%paimon connect PATH            open a warehouse; without PATH a form for folders and for S3, JDBC, Hive and REST catalogs
 %paimon tables [DATABASE]       list tables
 %paimon describe TABLE          show columns and keys
 %paimon snapshots|files|tags|branches|options|schemas|partitions|buckets|manifests TABLE  rows of this system table
@@ -352,24 +354,21 @@ class PaimonMagics(InspectCommands, Magics):
         saved = [f"{name}\n" + textwrap.indent(text, "    ") for name, text in current.snippets.items()]
         print("\n".join(saved) or "no snippets; save a query with %%paimon --save NAME")  # noqa: T201
 
-    def _do_connect(self, command_args: str) -> None:
-        from paimon_nb.workbench import connect
+    def _do_connect(self, command_args: str) -> ConnectForm | None:
+        if not command_args and has_front_end():
+            from paimon_nb.notebook.magics.connect_form import ConnectForm
 
+            return ConnectForm()
         path, *other_args = split_arguments(command_args) or ["warehouse"]
         if other_args or path.startswith("-"):
             raise UsageError(
                 "%paimon connect PATH: expected one path or URI; use CREATE CATALOG for other catalog types"
             )
-        spark = current.workbench.session._spark if current.workbench is not None else None
-        user_spark = current.workbench.session._external_spark if current.workbench is not None else None
-        jobs = current.workbench.session.jobs if current.workbench is not None else None
-        current.workbench = connect(path, spark=user_spark)
-        if jobs is not None:
-            current.workbench.session.jobs = jobs  # streams of the previous warehouse continue and can still be stopped
-        current.history.clear()  # they were written elsewhere
-        if spark is not None and user_spark is None:
-            current.workbench.session._spark = spark  # one JVM is enough for every warehouse
+        open_warehouse(path)
+        if has_front_end():
+            remember("filesystem" if "://" not in path else "s3", "", {"warehouse": path})
         print(f"connected to {path}")  # noqa: T201
+        return None
 
     def _do_workbench(self, _: str) -> Workbench:
         wb = workbench()

@@ -352,23 +352,23 @@ class Grid(anywidget.AnyWidget):
             spec: what to draw; None: a chart that suits the types of the columns.
         """
         self._spec = spec
-        self._draw_beside(self._draw_requested_chart)
+        self._draw_tab(self._draw_requested_chart)
 
     def draw_pivot_table(self, change: dict[str, Any]) -> None:
         """Group the visible rows; returns at once. All rows are read first.
 
         Args:
-            change: fields of `PivotSpec` that are asked for; {}: the table that was there, or a first one that suits the types.
+            change: other values for fields of `PivotSpec`; {}: the table that was there, or a first one that suits the types.
         """
         found = self._pivot_spec or default_pivot(self._source.rows)
         if change:
             found = found and requested_pivot({**asdict(found), **change}, self._source.rows)
         if found is not None or not change:
             self._pivot_spec = found
-            self._draw_beside(self._draw_pivot)
+            self._draw_tab(self._draw_pivot)
 
-    def _draw_beside(self, draw: Callable[[], None]) -> None:
-        """Draw a tab, now and whenever the rows are arranged anew; returns at once."""
+    def _draw_tab(self, draw: Callable[[], None]) -> None:
+        """Draw a tab, now and whenever the rows change; returns at once."""
         with self._lock:
             self._open, self._drawing_due = draw, True
             if self._thread is None:

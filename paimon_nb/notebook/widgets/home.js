@@ -1,5 +1,5 @@
 // The connection, the tables of the current database, recent commits, and buttons that insert cells.
-const START = [["New table", "%paimon create", true], ["Load a file", "%paimon load FILE.csv", false], ["All commands", "%paimon help", true], ["Check the environment", "%paimon doctor", true]];
+const START = [["Open a warehouse", "%paimon connect", true], ["New table", "%paimon create", true], ["Load a file", "%paimon load FILE.csv", false], ["All commands", "%paimon help", true], ["Check the environment", "%paimon doctor", true]];
 
 function homeTable(host, label, heads, rows) {
   const table = html(html(host, "div", { class: "grid" }), "table", { "aria-label": label });

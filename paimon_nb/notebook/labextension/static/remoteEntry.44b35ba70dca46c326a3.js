@@ -1,9 +1,9 @@
 // Generated from labextension/ by `make labextension`. Do not edit.
-// sources: 0070678c030ef89f5c4ce5754320a0ceeda15a6e397c0c7c5984d705d63a71c8
+// sources: 50db7da8401c290fa5ce68c65ce6559b32d20bbf1d6e19bb902f4bbd347ef72c
 (() => {
-const SHARED = ["@codemirror/language","@codemirror/state","@codemirror/view","@jupyterlab/application","@jupyterlab/apputils","@jupyterlab/cells","@jupyterlab/codemirror","@jupyterlab/completer","@jupyterlab/console","@jupyterlab/notebook","@jupyterlab/rendermime","@jupyterlab/ui-components","@lumino/coreutils","@lumino/signaling","@lumino/widgets"];
+const SHARED = ["@codemirror/language","@codemirror/state","@codemirror/view","@jupyterlab/application","@jupyterlab/apputils","@jupyterlab/cells","@jupyterlab/codemirror","@jupyterlab/completer","@jupyterlab/console","@jupyterlab/launcher","@jupyterlab/notebook","@jupyterlab/rendermime","@jupyterlab/ui-components","@lumino/coreutils","@lumino/signaling","@lumino/widgets"];
 let scope;
-const load = async (name) => (await Object.values(scope[name])[0].get())();
+const load = async (name) => (scope[name] ? (await Object.values(scope[name])[0].get())() : {});
 (window._JUPYTERLAB = window._JUPYTERLAB || {})["paimon-nb"] = {
   init: (given) => { scope = given; },
   get: async (wanted) => {
@@ -44,18 +44,83 @@ module.exports = __toCommonJS(index_exports);
 
 // src/catalog/plugin.ts
 var import_application = require("@jupyterlab/application");
-var import_apputils4 = require("@jupyterlab/apputils");
+var import_apputils5 = require("@jupyterlab/apputils");
 var import_console = require("@jupyterlab/console");
 var import_notebook3 = require("@jupyterlab/notebook");
 
 // src/catalog/actions.ts
-var import_apputils2 = require("@jupyterlab/apputils");
+var import_apputils3 = require("@jupyterlab/apputils");
+
+// src/catalog/alter.ts
+var import_apputils = require("@jupyterlab/apputils");
+var import_widgets = require("@lumino/widgets");
+var PLAIN = /^[A-Za-z_]\w*$/;
+var quoted = (name) => PLAIN.test(name) ? name : `\`${name.replace(/`/g, "``")}\``;
+var literal = (text2) => `'${text2.replace(/'/g, "''")}'`;
+var argument = ({ path }) => literal(path.slice(1, 3).map(quoted).join("."));
+var call = ({ path }, procedure) => `CALL ${quoted(path[0])}.sys.${procedure}`;
+var renamed = (insert, name) => insert.replace(/(`(?:[^`]|``)*`|[^.`]+)$/, () => quoted(name));
+function ofTable(node, size) {
+  const { insert, label } = node;
+  return [
+    { label: "Show CREATE TABLE", sql: () => `SHOW CREATE TABLE ${insert}`, run: true },
+    { label: "Load a file into it", sql: () => `INSERT INTO ${insert} SELECT * FROM 'FILE.csv'`, run: false },
+    { label: "Compact now", sql: () => `${call(node, "compact")}(table => ${argument(node)})`, run: true },
+    { label: "New tag …", sql: (name) => `ALTER TABLE ${insert} CREATE TAG ${quoted(name)}`, run: true, ask: [`A tag keeps the table as it is now. Its name:`, ""] },
+    { label: "New branch …", sql: (name) => `${call(node, "create_branch")}(table => ${argument(node)}, branch => ${literal(name)})`, run: true, ask: ["A branch is a copy that can be changed apart. Its name:", ""] },
+    { label: "Rename …", sql: (name) => `ALTER TABLE ${insert} RENAME TO ${renamed(insert, name)}`, run: true, ask: [`New name of ${label}:`, label] },
+    { label: "Drop …", sql: () => `DROP TABLE ${insert}`, run: true, loses: `The table ${label}${size && ` (${size})`} goes, with its history, tags and branches.` }
+  ];
+}
+function statementsOf({ node, parent, facts }) {
+  const { kind, label, insert, path } = node, table = parent?.parent?.node;
+  if (kind === "table") return ofTable(node, facts?.note ?? "");
+  if (kind === "view" && path[0]) return [
+    { label: "Show CREATE VIEW", sql: () => `SHOW CREATE VIEW ${insert}`, run: true },
+    { label: "Drop …", sql: () => `DROP VIEW ${insert}`, run: true, loses: `The view ${label} goes; the tables that it reads stay.` }
+  ];
+  if (kind === "tag" && table) return [
+    { label: "Roll back to it …", sql: () => `${call(table, "rollback")}(table => ${argument(table)}, version => ${literal(label)})`, run: true, loses: `All snapshots of ${table.label} after the tag ${label} go.` },
+    { label: "Delete …", sql: () => `ALTER TABLE ${table.insert} DELETE TAG ${quoted(label)}`, run: true, loses: `The tag ${label} goes. Rows that only its snapshot has are lost with it.` }
+  ];
+  if (kind === "branch" && table) return [
+    { label: "Make it the table …", sql: () => `${call(table, "fast_forward")}(table => ${argument(table)}, branch => ${literal(label)})`, run: true, loses: `${table.label} becomes what the branch ${label} is now; its own snapshots since the branch was made go.` },
+    { label: "Drop …", sql: () => `${call(table, "delete_branch")}(table => ${argument(table)}, branch => ${literal(label)})`, run: true, loses: `The branch ${label} goes, with what was written to it alone.` }
+  ];
+  if (kind === "database") return [
+    { label: "Drop …", sql: () => `DROP DATABASE ${insert}`, run: true, loses: `The database ${label} goes. With tables in it, the statement is refused.` }
+  ];
+  if (kind === "catalog") return [
+    { label: "New database …", sql: (name) => `CREATE DATABASE ${insert}.${quoted(name)}`, run: true, ask: ["Name of the new database:", ""] }
+  ];
+  return [];
+}
+async function asked(statement) {
+  const title = statement.label.replace(/ …$/, "");
+  if (statement.ask) {
+    const [label, text3] = statement.ask;
+    const answer2 = await import_apputils.InputDialog.getText({ title, label, text: text3, okLabel: title });
+    const name = answer2.button.accept ? (answer2.value ?? "").trim() : "";
+    return name && name !== text3 ? statement.sql(name) : "";
+  }
+  const sql = statement.sql("");
+  if (!statement.loses) return sql;
+  const body = new import_widgets.Widget(), text2 = document.createElement("div"), shown = document.createElement("pre");
+  body.addClass("pnb-cat-dialog");
+  text2.textContent = statement.loses;
+  shown.textContent = sql;
+  body.node.append(text2, shown);
+  const answer = await (0, import_apputils.showDialog)({ title, body, buttons: [import_apputils.Dialog.cancelButton(), import_apputils.Dialog.warnButton({ label: title })], defaultButton: 0 });
+  return answer.button.accept ? sql : "";
+}
+
+// src/catalog/actions.ts
 var import_ui_components = require("@jupyterlab/ui-components");
 
 // src/notice.ts
-var import_apputils = require("@jupyterlab/apputils");
+var import_apputils2 = require("@jupyterlab/apputils");
 var SHOWN_MS = 6e3;
-var warn = (text2) => void import_apputils.Notification.warning(text2, { autoClose: SHOWN_MS });
+var warn = (text2) => void import_apputils2.Notification.warning(text2, { autoClose: SHOWN_MS });
 
 // src/catalog/actions.ts
 var PANELS = [
@@ -95,11 +160,18 @@ var TreeActions = class {
   }
   /** A click on a name, or Enter. */
   activate(line) {
-    if (PREVIEWED.has(line.node.kind)) this.preview(line);
-    else if (line.node.kind === "job") this.jobs(line.node);
+    const { kind } = line.node;
+    if (PREVIEWED.has(kind)) this.preview(line);
+    else if (kind === "column" && line.parent && line.parent.node.kind === "table") this.preview(line.parent);
+    else if (kind === "job") this.jobs(line.node);
   }
   newTable(database = "") {
     this.cell(`%paimon create${database && ` ${database}.my_table`}`, true);
+  }
+  /** The form that opens a warehouse or a catalog. */
+  connect() {
+    const node = this.bar.shownModel?.root.node;
+    if (node) void this.side("connect", { node }, () => "Open a warehouse", () => "%paimon connect", true);
   }
   /** Open the menu of a line. */
   open(line, x, y) {
@@ -113,13 +185,15 @@ var TreeActions = class {
     if (PREVIEWED.has(kind) || kind === "view") this.add(menu, "Query in a new cell", () => this.cell(this.query(line), false));
     if (kind === "table" || kind === "branch") this.addPanels(menu, line);
     if (kind === "database") this.add(menu, "New table", () => this.newTable(line.node.command));
+    if (kind === "catalog") this.add(menu, "Open a warehouse or a catalog …", () => this.connect());
+    this.addStatements(menu, statementsOf(line));
     if (kind === "job" || kind === "jobs") this.addJobs(menu, line);
     if (line.node.insert) {
       menu.addItem({ type: "separator" });
       this.add(menu, "Insert name at the cursor", () => this.bar.shownTarget?.insert(line.node.insert));
-      this.add(menu, "Copy name", () => import_apputils2.Clipboard.copyToSystem(line.node.insert));
+      this.add(menu, "Copy name", () => import_apputils3.Clipboard.copyToSystem(line.node.insert));
     }
-    if (line.node.expands) {
+    if (line.node.expands && kind !== "found") {
       menu.addItem({ type: "separator" });
       this.add(menu, "Refresh", () => void this.bar.shownModel?.load(line));
     }
@@ -136,6 +210,17 @@ var TreeActions = class {
     for (const [command, name] of PANELS) this.add(beside, name, () => void this.panel(command, name, choice));
     menu.addItem({ type: "submenu", submenu: beside });
     this.add(menu, "Open workbench", () => void this.workbench(choice));
+  }
+  /** Statements about a line: some run as a cell at once, some ask before, some wait in their cell. */
+  addStatements(menu, statements) {
+    if (statements.length) menu.addItem({ type: "separator" });
+    for (const statement of statements) {
+      this.add(menu, statement.label, async () => {
+        const source = await asked(statement);
+        if (source) this.cell(`%%paimon
+${source}`, statement.run);
+      });
+    }
   }
   addJobs(menu, line) {
     this.add(menu, "Jobs in a new cell", () => this.cell("%paimon jobs", true));
@@ -195,7 +280,7 @@ var import_signaling = require("@lumino/signaling");
 // src/cells.ts
 var import_notebook = require("@jupyterlab/notebook");
 var GONE = /* @__PURE__ */ new Set(["restarting", "autorestarting", "terminating", "dead"]);
-var RUNS_AT_ONCE = /^%paimon (\w+ (?:[\w-]+|`[^`{}$\n]+`)(?:\.(?:[\w-]+|`[^`{}$\n]+`))*( (--at )?\d+)*|create|jobs|help|doctor)$/;
+var RUNS_AT_ONCE = /^%paimon( (\w+ (?:[\w-]+|`[^`{}$\n]+`)(?:\.(?:[\w-]+|`[^`{}$\n]+`))*( (--at )?\d+)*|create|connect|jobs|help|doctor))?$/;
 var SHOWS = /^%paimon(\s+(lsm|timeline|explore|compact|skip|why|compare|create|live|watch|jobs|doctor|pipeline|help)\b[^{}$\n]*)?$/;
 var isGone = (status) => GONE.has(status);
 function endPanels(node) {
@@ -338,6 +423,7 @@ var KernelCatalog = class {
     this.running = false;
     this.ranSignal = new import_signaling.Signal(this);
     this.chosenSignal = new import_signaling.Signal(this);
+    this.alteredSignal = new import_signaling.Signal(this);
     this.comm = null;
     this.current = "waiting";
     this.pending = /* @__PURE__ */ new Map();
@@ -364,6 +450,10 @@ var KernelCatalog = class {
   /** A snapshot was chosen in the panel of a tab, perhaps one of another page. */
   get chosen() {
     return this.chosenSignal;
+  }
+  /** The catalogs are others, though no cell has run. */
+  get altered() {
+    return this.alteredSignal;
   }
   get state() {
     return this.current;
@@ -427,6 +517,7 @@ var KernelCatalog = class {
   }
   onAnswer(message) {
     const answer = message.content.data;
+    if ("event" in answer && answer.event === "catalog") return this.alteredSignal.emit();
     if ("event" in answer) return this.chosenSignal.emit(answer);
     const pending = this.pending.get(answer.id);
     if (!pending) return;
@@ -469,7 +560,7 @@ var KernelCatalog = class {
 // src/catalog/sidebar.ts
 var import_ui_components3 = require("@jupyterlab/ui-components");
 var import_signaling4 = require("@lumino/signaling");
-var import_widgets2 = require("@lumino/widgets");
+var import_widgets3 = require("@lumino/widgets");
 
 // src/catalog/icons.ts
 var import_ui_components2 = require("@jupyterlab/ui-components");
@@ -485,6 +576,7 @@ var PATHS = {
   branch: "M5 2.500v11M5 10c0-3 6-1.500 6-5M11 2.500a1.300 1.300 0 1 0 0 2.600 1.300 1.300 0 0 0 0-2.600z",
   system: "M2 3h12v10H2zM2 6.200h12M4.500 9.500h2M9 9.500h2.500",
   job: "M5 3.500v9l7-4.500z",
+  found: "M7 2.500a4.500 4.500 0 1 0 0 9 4.500 4.500 0 0 0 0-9zM10.200 10.200l3.600 3.600",
   temporary: "M8 2.500a5.500 5.500 0 1 0 0 11 5.500 5.500 0 0 0 0-11zM8 5v3.200l2.200 1.500"
 };
 var SHAPES = {
@@ -512,8 +604,20 @@ var paimonIcon = new import_ui_components2.LabIcon({
 
 // src/catalog/model.ts
 var import_signaling2 = require("@lumino/signaling");
+var LEAST_SEARCHED = 2;
 var FACTS_AT_ONCE = 20;
+var RESULTS = { kind: "found", path: [], label: "In all catalogs", note: "", tip: "names of databases, tables, views and columns", expands: true, insert: "", command: "", mark: "", snapshot: null };
 var ROOT = { kind: "root", path: [], label: "", note: "", tip: "", expands: true, insert: "", command: "", mark: "", snapshot: null };
+function resultsOf(found) {
+  const top = lineOf(RESULTS, null), more = found?.more ?? 0;
+  const note = found ? `${(found.matches.length + more).toLocaleString("en-US")} found` : "searching …";
+  const unread = found?.unread ? `columns of ${found.unread.toLocaleString("en-US")} tables were not read: the time was too short` : "";
+  const lines = (found?.matches ?? []).map(({ node, table }) => {
+    const of = table && lineOf(table, top), line = lineOf({ ...node, expands: false }, of ?? top);
+    return { ...line, level: 2, key: `found ${line.key}` };
+  });
+  return { ...top, key: "found", level: 1, node: { ...RESULTS, note, tip: unread || RESULTS.tip }, children: lines, loading: !found, empty: unread || "no name contains this text" };
+}
 function lineOf(node, parent) {
   const key = JSON.stringify([node.kind, ...node.path]);
   const level = parent ? parent.level + 1 : 0;
@@ -530,6 +634,8 @@ var TreeModel = class {
     this.warehouse = "";
     this.loadedAt = null;
     this.text = "";
+    this.results = null;
+    this.searches = 0;
     this.refreshes = 0;
     this.loads = 0;
     this.signal = new import_signaling2.Signal(this);
@@ -545,6 +651,20 @@ var TreeModel = class {
     if (text2 === this.text) return;
     this.text = text2;
     for (const line of this.lines()) if (line.more > 0 || line.node.kind === "database") this.searched(line);
+    void this.search();
+    this.signal.emit();
+  }
+  /** Let the kernel look for the text in the names that are not loaded, too. */
+  async search() {
+    const search = ++this.searches, text2 = this.text.trim();
+    if (text2.length < LEAST_SEARCHED) {
+      this.results = null;
+      return;
+    }
+    this.results = resultsOf(null);
+    const found = await this.catalog.request({ do: "search", text: text2 }).catch(() => null);
+    if (search !== this.searches) return;
+    this.results = found && resultsOf(found);
     this.signal.emit();
   }
   searched(line) {
@@ -566,12 +686,14 @@ var TreeModel = class {
   }
   async expand(line) {
     if (!line.node.expands) return;
+    this.open.delete(`${line.key} closed`);
     this.open.add(line.key);
     this.signal.emit();
     if (line.children === null && !line.loading) await this.load(line);
   }
   collapse(line) {
     this.open.delete(line.key);
+    if (line === this.results) this.open.add("found closed");
     this.signal.emit();
   }
   collapseAll() {
@@ -638,6 +760,7 @@ var TreeModel = class {
   rows() {
     const rows = [];
     this.addRows(rows, this.root, this.text.toLowerCase());
+    this.addResults(rows);
     return rows;
   }
   addRows(rows, parent, filter) {
@@ -645,13 +768,24 @@ var TreeModel = class {
     const remarks = this.remarks(parent, shown.length, filter);
     shown.forEach((line, i) => {
       const found = !!filter && (line.children ?? []).some((c) => this.matches(c, filter));
-      const open = line.node.expands && (this.open.has(line.key) || found);
-      rows.push({ line, level: line.level, open, remark: "", text: "", position: i + 1, size: shown.length + remarks.length });
-      if (open) this.addRows(rows, line, filter && !found ? "" : filter);
+      const open2 = line.node.expands && (this.open.has(line.key) || found);
+      rows.push({ line, level: line.level, open: open2, remark: "", text: "", position: i + 1, size: shown.length + remarks.length });
+      if (open2) this.addRows(rows, line, filter && !found ? "" : filter);
     });
     remarks.forEach(
       ([remark, text2], i) => rows.push({ line: parent, level: parent.level + 1, open: false, remark, text: text2, position: shown.length + i + 1, size: shown.length + remarks.length })
     );
+  }
+  /** What was found and does not stand above. */
+  addResults(rows) {
+    const top = this.results;
+    if (!top) return;
+    const above = new Set(rows.map((row) => `found ${row.line.key}`)), lines = (top.children ?? []).filter((line) => !above.has(line.key));
+    if (!lines.length && top.children?.length) return;
+    const open2 = !this.open.has("found closed"), empty = !lines.length && !top.loading;
+    rows.push({ line: top, level: 1, open: open2, remark: "", text: "", position: 1, size: 1 });
+    if (open2) lines.forEach((line, i) => rows.push({ line, level: 2, open: false, remark: "", text: "", position: i + 1, size: lines.length }));
+    if (open2 && empty) rows.push({ line: top, level: 2, open: false, remark: "empty", text: top.empty, position: 1, size: 1 });
   }
   matches(line, filter) {
     return line.node.label.toLowerCase().includes(filter) || (line.children ?? []).some((c) => this.matches(c, filter));
@@ -670,7 +804,7 @@ var TreeModel = class {
 
 // src/catalog/view.ts
 var import_signaling3 = require("@lumino/signaling");
-var import_widgets = require("@lumino/widgets");
+var import_widgets2 = require("@lumino/widgets");
 var WORDS = {
   catalog: "catalog",
   database: "database",
@@ -680,7 +814,8 @@ var WORDS = {
   tag: "tag",
   branch: "branch",
   system_table: "system table",
-  job: "job"
+  job: "job",
+  found: "results of the search"
 };
 var HEALTH = {
   ok: ["●", "healthy"],
@@ -712,7 +847,7 @@ function update(shown, wanted) {
     else old.replaceWith(child);
   });
 }
-var TreeView = class extends import_widgets.Widget {
+var TreeView = class extends import_widgets2.Widget {
   constructor() {
     super();
     this.model = null;
@@ -998,7 +1133,7 @@ function loadProblem(error) {
   const text2 = error instanceof Error ? error.message : String(error);
   return error instanceof CatalogError && /No module named/.test(text2) ? "The kernel's Python has no paimon_nb. Install it there: pip install paimon-nb" : `paimon_nb cannot be loaded: ${text2}. Run import paimon_nb in a cell to see the whole error.`;
 }
-var CatalogSideBar = class extends import_widgets2.Widget {
+var CatalogSideBar = class extends import_widgets3.Widget {
   constructor() {
     super();
     this.tree = new TreeView();
@@ -1013,9 +1148,11 @@ var CatalogSideBar = class extends import_widgets2.Widget {
     this.busy = 0;
     this.head = document.createElement("div");
     this.where = document.createElement("div");
+    this.path = document.createElement("button");
     this.filter = document.createElement("input");
     this.state = document.createElement("div");
     this.createdSignal = new import_signaling4.Signal(this);
+    this.connectedSignal = new import_signaling4.Signal(this);
     this.id = "paimon-nb-catalog";
     this.title.icon = paimonIcon;
     this.title.caption = "Paimon catalog";
@@ -1023,10 +1160,10 @@ var CatalogSideBar = class extends import_widgets2.Widget {
     this.node.setAttribute("aria-label", "Paimon catalog side bar");
     this.addClass("pnb-cat");
     this.makeHead();
-    const layout = new import_widgets2.PanelLayout();
+    const layout = new import_widgets3.PanelLayout();
     this.layout = layout;
-    const top = new import_widgets2.Widget();
-    top.node.append(this.head, this.where, this.filter, this.state);
+    const top = new import_widgets3.Widget();
+    top.node.append(this.head, this.where, this.path, this.filter, this.state);
     layout.addWidget(top);
     layout.addWidget(this.tree);
     this.draw();
@@ -1034,6 +1171,10 @@ var CatalogSideBar = class extends import_widgets2.Widget {
   /** The button for a new table. */
   get created() {
     return this.createdSignal;
+  }
+  /** The button that opens a warehouse or a catalog. */
+  get connected() {
+    return this.connectedSignal;
   }
   get shownModel() {
     return this.model;
@@ -1048,9 +1189,11 @@ var CatalogSideBar = class extends import_widgets2.Widget {
     if (this.loading !== catalog2) this.loading = null;
     if (this.model?.catalog !== catalog2) {
       this.model?.catalog.changed.disconnect(this.onKernel, this);
+      this.model?.catalog.altered.disconnect(this.refresh, this);
       this.model?.changed.disconnect(this.drawState, this);
       this.model = catalog2 && this.modelOf(catalog2);
       this.model?.catalog.changed.connect(this.onKernel, this);
+      this.model?.catalog.altered.connect(this.refresh, this);
       this.model?.changed.connect(this.drawState, this);
       if (this.model) this.model.filter = this.filter.value;
       this.stale = true;
@@ -1099,13 +1242,17 @@ var CatalogSideBar = class extends import_widgets2.Widget {
     this.head.append(
       title,
       this.button(import_ui_components3.addIcon, "New table", () => this.createdSignal.emit()),
+      this.button(import_ui_components3.folderIcon, "Open a warehouse or a catalog", () => this.connectedSignal.emit()),
       this.button(import_ui_components3.collapseAllIcon ?? import_ui_components3.refreshIcon, "Collapse all", () => this.model?.collapseAll()),
       this.button(import_ui_components3.refreshIcon, "Refresh", () => this.refresh())
     );
     this.where.className = "pnb-cat-where";
+    this.path.className = "pnb-cat-path";
+    this.path.hidden = true;
+    this.path.addEventListener("click", () => this.connectedSignal.emit());
     this.filter.type = "search";
-    this.filter.placeholder = "Filter tables and columns";
-    this.filter.setAttribute("aria-label", "Filter tables and columns");
+    this.filter.placeholder = "Search tables and columns";
+    this.filter.setAttribute("aria-label", "Search tables and columns");
     this.filter.className = "pnb-cat-filter";
     this.filter.addEventListener("input", () => {
       window.clearTimeout(this.typing);
@@ -1165,8 +1312,13 @@ var CatalogSideBar = class extends import_widgets2.Widget {
     this.state.appendChild(button);
   }
   drawWhere() {
-    const { target, model } = this;
+    const { target, model } = this, warehouse = model?.catalog.state === "ready" ? model.warehouse : "";
     this.where.hidden = !target;
+    this.path.hidden = !warehouse;
+    this.path.textContent = `‎${warehouse}`;
+    this.path.title = `warehouse ${warehouse}
+Open another one`;
+    this.path.setAttribute("aria-label", `warehouse ${warehouse}: open another one`);
     if (!target) return;
     const kernel = target.session.kernelDisplayName;
     const status = model?.catalog.connection.status ?? "unknown";
@@ -1223,10 +1375,10 @@ var CatalogSideBar = class extends import_widgets2.Widget {
 };
 
 // src/catalog/style.css
-var style_default = ".pnb-cat{display:flex;flex-direction:column;min-width:180px!important;background:var(--jp-layout-color1);color:var(--jp-ui-font-color1);font-size:var(--jp-ui-font-size1);font-family:var(--jp-ui-font-family)}\n.pnb-cat [hidden]{display:none!important}\n.pnb-cat-head{display:flex;align-items:center;gap:2px;padding:4px 6px 4px 12px;border-bottom:1px solid var(--jp-border-color2)}\n.pnb-cat-head h2{flex:1;margin:0;font-size:var(--jp-ui-font-size1);font-weight:600;line-height:24px;white-space:nowrap;overflow:hidden;text-overflow:ellipsis}\n.pnb-cat-tool{display:inline-flex;align-items:center;justify-content:center;width:26px;height:24px;padding:0;border:none;border-radius:4px;background:none;cursor:pointer}\n.pnb-cat-tool:hover:enabled{background:var(--jp-layout-color2)}\n.pnb-cat-tool:disabled{opacity:.35;cursor:default}\n.pnb-cat button:focus-visible,.pnb-cat-filter:focus-visible{outline:2px solid var(--jp-brand-color1);outline-offset:1px}\n.pnb-cat-where{display:flex;align-items:center;gap:7px;padding:6px 12px 2px;font-size:12px;color:var(--jp-ui-font-color1)}\n.pnb-cat-where>span:last-child{overflow:hidden;text-overflow:ellipsis;white-space:nowrap}\n.pnb-cat-status{flex:none;width:8px;height:8px;border-radius:50%;box-sizing:border-box;border:1.5px solid var(--jp-ui-font-color2)}\n.pnb-cat-status[data-status=idle]{background:#009e73;border-color:#009e73}\n.pnb-cat-status[data-status=busy]{background:#e69f00;border-color:#e69f00}\n.pnb-cat-status[data-status=dead]{background:#d55e00;border-color:#d55e00;border-radius:1px}\n.pnb-cat .pnb-cat-filter.pnb-cat-filter{margin:6px 10px 4px;height:26px;padding:0 8px;box-sizing:border-box;width:calc(100% - 20px);font:inherit;font-size:12px;letter-spacing:0;color:var(--jp-ui-font-color1);background:var(--jp-layout-color1);border:1px solid var(--jp-border-color1);border-radius:4px}\n.pnb-cat-filter::placeholder{color:var(--jp-ui-font-color1);opacity:.7}\n.pnb-cat-state{padding:10px 12px;line-height:1.45}\n.pnb-cat-button.pnb-cat-button{margin-top:8px;height:28px;line-height:28px;padding:0 12px;border-radius:4px;font-size:var(--jp-ui-font-size1);cursor:pointer}\n.pnb-cat-state .pnb-cat-button{background:var(--jp-brand-color0,#0d47a1);color:#fff}\nbody[data-jp-theme-light=false] .pnb-cat-state .pnb-cat-button{background:#1565c0}\n.pnb-cat-tree{flex:1;min-height:0;overflow:auto;padding:2px 0 12px;outline:none}\n.pnb-mod-ended .pnb-cat-tree{opacity:.5}\n.pnb-cat-row{display:flex;align-items:center;gap:5px;height:24px;padding:0 10px 0 calc(6px + var(--level)*14px);cursor:pointer;white-space:nowrap;user-select:none;outline:none}\n.pnb-cat-row:hover{background:var(--jp-layout-color2)}\n.pnb-cat-row[aria-selected=true]{background:color-mix(in srgb,var(--jp-brand-color1) 16%,transparent)}\n.pnb-cat-row:focus-visible{box-shadow:inset 0 0 0 2px var(--jp-brand-color1)}\n.pnb-cat-twisty{flex:none;width:14px;height:24px;line-height:24px;text-align:center;font-size:11px;color:var(--jp-ui-font-color1)}\n.pnb-cat-row[aria-expanded=true]>.pnb-cat-twisty{transform:rotate(90deg)}\n.pnb-cat-icon{flex:none;width:15px;height:15px;fill:none;stroke:currentColor;stroke-width:1.15;stroke-linejoin:round;stroke-linecap:round;opacity:.85}\n.pnb-cat-row[data-kind=table]>.pnb-cat-icon,.pnb-cat-row[data-kind=view]>.pnb-cat-icon,.pnb-cat-row[data-kind=branch]>.pnb-cat-icon{color:var(--jp-brand-color1);opacity:1}\n.pnb-cat-row[data-mark=key]>.pnb-cat-icon{color:#b26a00;opacity:1}\nbody[data-jp-theme-light=false] .pnb-cat-row[data-mark=key]>.pnb-cat-icon{color:#e69f00}\n.pnb-cat-label{flex:0 1 auto;min-width:40px;overflow:hidden;text-overflow:ellipsis}\n.pnb-cat-row[data-mark=current]>.pnb-cat-label{font-weight:600}\n.pnb-cat-note{flex:1 1 0;min-width:0;overflow:hidden;text-overflow:ellipsis;font-size:11px;color:var(--jp-ui-font-color1);opacity:.75;font-variant-numeric:tabular-nums}\n.pnb-cat-row[data-kind=table]>.pnb-cat-note{text-align:right}\n.pnb-cat-health{flex:none;width:12px;text-align:center;font-size:10px;line-height:1}\n.pnb-cat-health[data-health=ok]{color:#00845f}\n.pnb-cat-health[data-health=slow]{color:#b26a00}\n.pnb-cat-health[data-health=broken]{color:#c4320a;font-weight:700;font-size:12px}\nbody[data-jp-theme-light=false] .pnb-cat-health[data-health=ok]{color:#2fc298}\nbody[data-jp-theme-light=false] .pnb-cat-health[data-health=slow]{color:#e69f00}\nbody[data-jp-theme-light=false] .pnb-cat-health[data-health=broken]{color:#ff8a65}\n.pnb-cat-remark{padding-left:19px;overflow:hidden;text-overflow:ellipsis;font-style:italic;font-size:12px}\n.pnb-cat-row[data-kind=error]>.pnb-cat-remark{font-style:normal;color:var(--jp-error-color0,#b00020)}\n.pnb-cat-row[data-kind=more]>.pnb-cat-remark{font-style:normal;text-decoration:underline}\n.pnb-cat-row[data-kind=empty]{cursor:default}\n.pnb-cat-tab{overflow:auto;padding:8px 12px;background:var(--jp-layout-color0);color:var(--jp-content-font-color1)}\n.pnb-cat-tabstate:not(:empty){padding:6px 0}\n.pnb-cat-tab .jp-OutputArea-output{overflow:visible}\n.pnb-cat-toolbar .jp-ToolbarButtonComponent-label{margin-left:4px}\n.pnb-cat-choosers{position:sticky;top:-8px;z-index:5;display:flex;flex-wrap:wrap;align-items:center;gap:4px 6px;margin:-8px -12px 0;padding:6px 10px;background:var(--jp-layout-color1);border-bottom:1px solid var(--jp-border-color2);font-size:12px}\n.pnb-cat-choosers [hidden]{display:none}\n.pnb-cat-choosers label{display:inline-flex;align-items:center;gap:5px;color:var(--jp-ui-font-color1)}\n.pnb-cat-choosers select{box-sizing:border-box;height:24px;max-width:110px;padding:0 4px;font:inherit;color:var(--jp-ui-font-color1);background:var(--jp-layout-color1);border:1px solid var(--jp-border-color1);border-radius:4px}\n.pnb-cat-choice{box-sizing:border-box;height:24px;min-width:24px;line-height:20px;padding:0 7px;border:1px solid var(--jp-border-color1);border-radius:4px;font-size:12px;color:var(--jp-ui-font-color1);background:var(--jp-layout-color1);cursor:pointer}\n.pnb-cat-choice:hover:enabled{background:var(--jp-layout-color2)}\n.pnb-cat-choice:disabled{opacity:.4;cursor:default}\n.pnb-cat-choice[aria-pressed=true]{background:var(--jp-brand-color3,#bbdefb);border-color:var(--jp-brand-color1)}\nbody[data-jp-theme-light=false] .pnb-cat-choice[aria-pressed=true]{background:#0d3c6b}\n.pnb-cat-choosers :is(select,button):focus-visible,.pnb-cat-tabstate button:focus-visible{outline:2px solid var(--jp-brand-color1);outline-offset:1px}\n.pnb-cat-latest{color:var(--jp-ui-font-color1)}\n";
+var style_default = ".pnb-cat{display:flex;flex-direction:column;min-width:180px!important;background:var(--jp-layout-color1);color:var(--jp-ui-font-color1);font-size:var(--jp-ui-font-size1);font-family:var(--jp-ui-font-family)}\n.pnb-cat [hidden]{display:none!important}\n.pnb-cat-head{display:flex;align-items:center;gap:2px;padding:4px 6px 4px 12px;border-bottom:1px solid var(--jp-border-color2)}\n.pnb-cat-head h2{flex:1;margin:0;font-size:var(--jp-ui-font-size1);font-weight:600;line-height:24px;white-space:nowrap;overflow:hidden;text-overflow:ellipsis}\n.pnb-cat-tool{display:inline-flex;align-items:center;justify-content:center;width:26px;height:24px;padding:0;border:none;border-radius:4px;background:none;cursor:pointer}\n.pnb-cat-tool:hover:enabled{background:var(--jp-layout-color2)}\n.pnb-cat-tool:disabled{opacity:.35;cursor:default}\n.pnb-cat button:focus-visible,.pnb-cat-filter:focus-visible{outline:2px solid var(--jp-brand-color1);outline-offset:1px}\n.pnb-cat-where{display:flex;align-items:center;gap:7px;padding:6px 12px 2px;font-size:12px;color:var(--jp-ui-font-color1)}\n.pnb-cat-where>span:last-child{overflow:hidden;text-overflow:ellipsis;white-space:nowrap}\n.pnb-cat-path{display:block;max-width:calc(100% - 16px);margin:0 8px;padding:1px 4px;border:none;border-radius:3px;background:none;color:var(--jp-ui-font-color1);font:inherit;font-size:12px;text-align:left;direction:rtl;overflow:hidden;text-overflow:ellipsis;white-space:nowrap;cursor:pointer}\n.pnb-cat-path:hover{background:var(--jp-layout-color2);text-decoration:underline}\n.pnb-cat-status{flex:none;width:8px;height:8px;border-radius:50%;box-sizing:border-box;border:1.5px solid var(--jp-ui-font-color2)}\n.pnb-cat-status[data-status=idle]{background:#009e73;border-color:#009e73}\n.pnb-cat-status[data-status=busy]{background:#e69f00;border-color:#e69f00}\n.pnb-cat-status[data-status=dead]{background:#d55e00;border-color:#d55e00;border-radius:1px}\n.pnb-cat .pnb-cat-filter.pnb-cat-filter{margin:6px 10px 4px;height:26px;padding:0 8px;box-sizing:border-box;width:calc(100% - 20px);font:inherit;font-size:12px;letter-spacing:0;color:var(--jp-ui-font-color1);background:var(--jp-layout-color1);border:1px solid var(--jp-border-color1);border-radius:4px}\n.pnb-cat-filter::placeholder{color:var(--jp-ui-font-color1);opacity:.7}\n.pnb-cat-state{padding:10px 12px;line-height:1.45}\n.pnb-cat-button.pnb-cat-button{margin-top:8px;height:28px;line-height:28px;padding:0 12px;border-radius:4px;font-size:var(--jp-ui-font-size1);cursor:pointer}\n.pnb-cat-state .pnb-cat-button{background:var(--jp-brand-color0,#0d47a1);color:#fff}\nbody[data-jp-theme-light=false] .pnb-cat-state .pnb-cat-button{background:#1565c0}\n.pnb-cat-tree{flex:1;min-height:0;overflow:auto;padding:2px 0 12px;outline:none}\n.pnb-mod-ended .pnb-cat-tree{opacity:.5}\n.pnb-cat-row{display:flex;align-items:center;gap:5px;height:24px;padding:0 10px 0 calc(6px + var(--level)*14px);cursor:pointer;white-space:nowrap;user-select:none;outline:none}\n.pnb-cat-row:hover{background:var(--jp-layout-color2)}\n.pnb-cat-row[aria-selected=true]{background:color-mix(in srgb,var(--jp-brand-color1) 16%,transparent)}\n.pnb-cat-row:focus-visible{box-shadow:inset 0 0 0 2px var(--jp-brand-color1)}\n.pnb-cat-twisty{flex:none;width:14px;height:24px;line-height:24px;text-align:center;font-size:11px;color:var(--jp-ui-font-color1)}\n.pnb-cat-row[aria-expanded=true]>.pnb-cat-twisty{transform:rotate(90deg)}\n.pnb-cat-icon{flex:none;width:15px;height:15px;fill:none;stroke:currentColor;stroke-width:1.15;stroke-linejoin:round;stroke-linecap:round;opacity:.85}\n.pnb-cat-row[data-kind=table]>.pnb-cat-icon,.pnb-cat-row[data-kind=view]>.pnb-cat-icon,.pnb-cat-row[data-kind=branch]>.pnb-cat-icon{color:var(--jp-brand-color1);opacity:1}\n.pnb-cat-row[data-mark=key]>.pnb-cat-icon{color:#b26a00;opacity:1}\nbody[data-jp-theme-light=false] .pnb-cat-row[data-mark=key]>.pnb-cat-icon{color:#e69f00}\n.pnb-cat-label{flex:0 1 auto;min-width:40px;overflow:hidden;text-overflow:ellipsis}\n.pnb-cat-row[data-mark=current]>.pnb-cat-label{font-weight:600}\n.pnb-cat-note{flex:1 1 0;min-width:0;overflow:hidden;text-overflow:ellipsis;font-size:11px;color:var(--jp-ui-font-color1);opacity:.75;font-variant-numeric:tabular-nums}\n.pnb-cat-row[data-kind=table]>.pnb-cat-note{text-align:right}\n.pnb-cat-health{flex:none;width:12px;text-align:center;font-size:10px;line-height:1}\n.pnb-cat-health[data-health=ok]{color:#00845f}\n.pnb-cat-health[data-health=slow]{color:#b26a00}\n.pnb-cat-health[data-health=broken]{color:#c4320a;font-weight:700;font-size:12px}\nbody[data-jp-theme-light=false] .pnb-cat-health[data-health=ok]{color:#2fc298}\nbody[data-jp-theme-light=false] .pnb-cat-health[data-health=slow]{color:#e69f00}\nbody[data-jp-theme-light=false] .pnb-cat-health[data-health=broken]{color:#ff8a65}\n.pnb-cat-remark{padding-left:19px;overflow:hidden;text-overflow:ellipsis;font-style:italic;font-size:12px}\n.pnb-cat-row[data-kind=error]>.pnb-cat-remark{font-style:normal;color:var(--jp-error-color0,#b00020)}\n.pnb-cat-row[data-kind=more]>.pnb-cat-remark{font-style:normal;text-decoration:underline}\n.pnb-cat-row[data-kind=empty]{cursor:default}\n.pnb-cat-tab{overflow:auto;padding:8px 12px;background:var(--jp-layout-color0);color:var(--jp-content-font-color1)}\n.pnb-cat-tabstate:not(:empty){padding:6px 0}\n.pnb-cat-tab .jp-OutputArea-output{overflow:visible}\n.pnb-cat-toolbar .jp-ToolbarButtonComponent-label{margin-left:4px}\n.pnb-cat-choosers{position:sticky;top:-8px;z-index:5;display:flex;flex-wrap:wrap;align-items:center;gap:4px 6px;margin:-8px -12px 0;padding:6px 10px;background:var(--jp-layout-color1);border-bottom:1px solid var(--jp-border-color2);font-size:12px}\n.pnb-cat-choosers [hidden]{display:none}\n.pnb-cat-choosers label{display:inline-flex;align-items:center;gap:5px;color:var(--jp-ui-font-color1)}\n.pnb-cat-choosers select{box-sizing:border-box;height:24px;max-width:110px;padding:0 4px;font:inherit;color:var(--jp-ui-font-color1);background:var(--jp-layout-color1);border:1px solid var(--jp-border-color1);border-radius:4px}\n.pnb-cat-choice{box-sizing:border-box;height:24px;min-width:24px;line-height:20px;padding:0 7px;border:1px solid var(--jp-border-color1);border-radius:4px;font-size:12px;color:var(--jp-ui-font-color1);background:var(--jp-layout-color1);cursor:pointer}\n.pnb-cat-choice:hover:enabled{background:var(--jp-layout-color2)}\n.pnb-cat-choice:disabled{opacity:.4;cursor:default}\n.pnb-cat-choice[aria-pressed=true]{background:var(--jp-brand-color3,#bbdefb);border-color:var(--jp-brand-color1)}\nbody[data-jp-theme-light=false] .pnb-cat-choice[aria-pressed=true]{background:#0d3c6b}\n.pnb-cat-choosers :is(select,button):focus-visible,.pnb-cat-tabstate button:focus-visible{outline:2px solid var(--jp-brand-color1);outline-offset:1px}\n.pnb-cat-latest{color:var(--jp-ui-font-color1)}\n.pnb-cat-row[data-kind=found]{margin-top:6px;border-top:1px solid var(--jp-border-color2)}\n.pnb-cat-dialog pre{margin:8px 0 0;padding:6px 8px;background:var(--jp-layout-color2);border-radius:4px;font-family:var(--jp-code-font-family);font-size:12px;white-space:pre-wrap;overflow-wrap:anywhere}\n";
 
 // src/catalog/tabs.ts
-var import_apputils3 = require("@jupyterlab/apputils");
+var import_apputils4 = require("@jupyterlab/apputils");
 var import_ui_components4 = require("@jupyterlab/ui-components");
 
 // src/catalog/selection.ts
@@ -1313,10 +1465,10 @@ var Selection = class {
 var import_rendermime = require("@jupyterlab/rendermime");
 var import_coreutils2 = require("@lumino/coreutils");
 var import_signaling6 = require("@lumino/signaling");
-var import_widgets4 = require("@lumino/widgets");
+var import_widgets5 = require("@lumino/widgets");
 
 // src/catalog/choosers.ts
-var import_widgets3 = require("@lumino/widgets");
+var import_widgets4 = require("@lumino/widgets");
 var LATEST_ONLY = /* @__PURE__ */ new Set(["compact", "doctor", "live"]);
 var keyOf = ({ node }) => JSON.stringify([node.kind, ...node.path]);
 function control(host, label) {
@@ -1333,7 +1485,7 @@ function fill(select, options, value) {
   }
   select.value = value;
 }
-var Choosers = class extends import_widgets3.Widget {
+var Choosers = class extends import_widgets4.Widget {
   constructor(tab) {
     super();
     this.tab = tab;
@@ -1413,7 +1565,7 @@ var Choosers = class extends import_widgets3.Widget {
 var WIDGET = "application/vnd.jupyter.widget-view+json";
 var QUIET_MS = 400;
 var MADE_AGAIN = /* @__PURE__ */ new Set(["preview"]);
-var TabContent = class extends import_widgets4.Widget {
+var TabContent = class extends import_widgets5.Widget {
   constructor(catalog2, rendermime, panel, request, shared) {
     super();
     this.catalog = catalog2;
@@ -1433,7 +1585,7 @@ var TabContent = class extends import_widgets4.Widget {
     /** The kernel ended, or had no such table yet: try again when it is ready or has run a cell. */
     this.lost = false;
     this.movedSignal = new import_signaling6.Signal(this);
-    const layout = new import_widgets4.PanelLayout();
+    const layout = new import_widgets5.PanelLayout();
     this.layout = layout;
     this.addClass("pnb-cat-tab");
     this.selection = shared;
@@ -1444,7 +1596,7 @@ var TabContent = class extends import_widgets4.Widget {
     }
     this.bar.setAttribute("role", "status");
     this.bar.className = "pnb-cat-tabstate";
-    layout.addWidget(new import_widgets4.Widget({ node: this.bar }));
+    layout.addWidget(new import_widgets5.Widget({ node: this.bar }));
     catalog2.changed.connect(this.onKernel, this);
     catalog2.ran.connect(this.onRan, this);
     catalog2.chosen.connect(this.onChosen, this);
@@ -1469,7 +1621,7 @@ var TabContent = class extends import_widgets4.Widget {
   }
   /** Let the kernel make the panel again. */
   async load() {
-    const asked = ++this.asked, { choice, node = choice?.node } = this.shown;
+    const asked2 = ++this.asked, { choice, node = choice?.node } = this.shown;
     this.at = null;
     this.lost = false;
     const text2 = this.catalog.connection.status === "busy" ? "Waiting for the kernel, which is busy …" : "Loading …";
@@ -1483,13 +1635,13 @@ var TabContent = class extends import_widgets4.Widget {
         path: node?.path,
         snapshot: choice?.snapshot ?? null
       });
-      if (asked !== this.asked || this.isDisposed) return;
+      if (asked2 !== this.asked || this.isDisposed) return;
       await this.draw(answer);
       this.say("");
       this.at = choice ?? null;
       this.catchUp();
     } catch (error) {
-      if (asked !== this.asked || this.isDisposed) return;
+      if (asked2 !== this.asked || this.isDisposed) return;
       this.lost = true;
       this.say(error instanceof CatalogError ? `✗ ${error.message}` : "The kernel ended before it answered.", true);
     } finally {
@@ -1522,7 +1674,7 @@ var TabContent = class extends import_widgets4.Widget {
   }
   async move(choice) {
     this.moving = true;
-    const asked = this.asked;
+    const asked2 = this.asked;
     let problem = "";
     try {
       await this.catalog.request({ do: "snapshot", tab: this.tab, snapshot: choice.snapshot });
@@ -1530,7 +1682,7 @@ var TabContent = class extends import_widgets4.Widget {
       problem = error instanceof CatalogError ? `✗ ${error.message}` : "";
     }
     this.moving = false;
-    if (asked !== this.asked || this.isDisposed) return this.catchUp();
+    if (asked2 !== this.asked || this.isDisposed) return this.catchUp();
     this.at = choice;
     if (this.catalog.state === "ready") this.say(problem);
     this.catchUp();
@@ -1597,8 +1749,8 @@ var PanelTabs = class {
   /** Open a panel, or show its table in the tab that has this panel already. The other tabs show the table, too. */
   async open(catalog2, target, request, mode = "tab") {
     const choice = request.shown.choice, selection = choice && this.select(catalog2, choice);
-    const open = selection && this.tabs.find((t) => t.content.selection === selection && t.content.follows && t.content.panel === request.panel);
-    if (open) return this.raise(open);
+    const open2 = selection && this.tabs.find((t) => t.content.selection === selection && t.content.follows && t.content.panel === request.panel);
+    if (open2) return this.raise(open2);
     const old = request.panel === PREVIEW ? this.tabs.find((t) => t.content.catalog === catalog2 && t.content.panel === PREVIEW && (!t.content.shown.choice || t.content.follows)) : void 0;
     const tab = this.made(catalog2, target, request, selection || null);
     const beside = old ?? [...this.tabs].reverse().find((t) => t.isAttached);
@@ -1638,7 +1790,7 @@ var PanelTabs = class {
   }
   made(catalog2, target, request, selection) {
     const content2 = new TabContent(catalog2, target.rendermime, request.panel, request.shown, selection);
-    const tab = new import_apputils3.MainAreaWidget({ content: content2 });
+    const tab = new import_apputils4.MainAreaWidget({ content: content2 });
     tab.id = `paimon-nb-${content2.tab}`;
     const name = () => {
       tab.title.label = request.titleOf(content2.shown);
@@ -1795,6 +1947,7 @@ function activate(app, notebooks, consoles, restorer, palette) {
   bar.tree.activated.connect((_, line) => actions.activate(line));
   bar.tree.menu.connect((_, { line, x, y }) => actions.open(line, x, y));
   bar.created.connect(() => actions.newTable());
+  bar.connected.connect(() => actions.connect());
   addCommands(app, bar, actions, palette);
   addSelectionCommands(app, tabs, palette);
   app.shell.add(bar, "left", { rank: 350, type: "Paimon Catalog" });
@@ -1814,13 +1967,13 @@ var catalog = {
   description: "The Paimon catalog of the active kernel in the side bar",
   autoStart: true,
   requires: [import_notebook3.INotebookTracker],
-  optional: [import_console.IConsoleTracker, import_application.ILayoutRestorer, import_apputils4.ICommandPalette],
+  optional: [import_console.IConsoleTracker, import_application.ILayoutRestorer, import_apputils5.ICommandPalette],
   activate
 };
 
 // src/editor/plugin.ts
 var import_view4 = require("@codemirror/view");
-var import_apputils5 = require("@jupyterlab/apputils");
+var import_apputils6 = require("@jupyterlab/apputils");
 var import_codemirror = require("@jupyterlab/codemirror");
 var import_completer2 = require("@jupyterlab/completer");
 var import_console2 = require("@jupyterlab/console");
@@ -1958,9 +2111,9 @@ var Checker = class {
       return;
     }
     if (catalog2.running || cell === this.shown) return;
-    const asked = ++this.asked;
+    const asked2 = ++this.asked;
     const answer = await catalog2.request({ do: "check", cell }).catch(() => null);
-    if (asked !== this.asked || !answer?.problems || catalog2.running) return;
+    if (asked2 !== this.asked || !answer?.problems || catalog2.running) return;
     this.shown = cell;
     this.view.dispatch({ effects: show.of(answer) });
     window.clearTimeout(this.wordTimer);
@@ -2223,7 +2376,7 @@ var editor = {
   description: "Problems while typing, documentation, completion and formatting in %%paimon cells",
   autoStart: true,
   requires: [import_codemirror.IEditorExtensionRegistry, import_notebook4.INotebookTracker],
-  optional: [import_console2.IConsoleTracker, import_completer2.ICompletionProviderManager, import_apputils5.ICommandPalette],
+  optional: [import_console2.IConsoleTracker, import_completer2.ICompletionProviderManager, import_apputils6.ICommandPalette],
   activate: (app, extensions, notebooks, consoles, completions, palette) => {
     const style = document.createElement("style");
     style.textContent = style_default2;
@@ -2984,7 +3137,7 @@ var KEYWORDS = new Set(words_default.keywords);
 var TYPES = new Set(words_default.types);
 var FUNCTIONS = new Set(words_default.functions);
 var OPTIONS = new Set(words_default.options);
-function quoted(stream, quote) {
+function quoted2(stream, quote) {
   for (let c = stream.next(); c !== void 0; c = stream.next()) {
     if (c === "\\" && quote !== "`") stream.next();
     else if (c === quote && !stream.eat(quote)) return true;
@@ -2998,7 +3151,7 @@ function comment(stream, state) {
 }
 var STYLES = { "'": "string", '"': "string", "`": "variableName.special" };
 function text(stream, state, quote, started) {
-  const ends = quoted(stream, quote);
+  const ends = quoted2(stream, quote);
   state.open = ends ? "" : quote;
   if (started && ends && OPTIONS.has(stream.current().slice(1, -1)) && stream.match(/^\s*=/, false)) return "attributeName";
   return STYLES[quote];
@@ -3097,9 +3250,46 @@ var highlight = {
   }
 };
 
+// src/launcher.ts
+var import_launcher = require("@jupyterlab/launcher");
+var import_notebook5 = require("@jupyterlab/notebook");
+var OPEN = "paimon-nb:new-notebook";
+var FIRST_CELL = "%load_ext paimon_nb\n%paimon connect";
+function pythonKernel(app) {
+  const specs = app.serviceManager.kernelspecs?.specs, all = Object.values(specs?.kernelspecs ?? {});
+  const found = [...all.filter((s) => s?.name === specs?.default), ...all].find((s) => s?.language.toLowerCase() === "python");
+  return found && { name: found.name };
+}
+async function open(app, folder) {
+  const { path } = await app.commands.execute("docmanager:new-untitled", { path: folder, type: "notebook" });
+  const panel = await app.commands.execute("docmanager:open", { path, factory: "Notebook", kernel: pythonKernel(app) });
+  void Promise.all([panel.context.ready, panel.revealed]).then(async () => {
+    await panel.sessionContext.ready;
+    panel.content.widgets[0]?.model.sharedModel.setSource(FIRST_CELL);
+    await import_notebook5.NotebookActions.run(panel.content, panel.sessionContext);
+  });
+  return panel;
+}
+var launcher = {
+  id: "paimon-nb:launcher",
+  description: "A notebook with a Paimon warehouse, from the launcher",
+  autoStart: true,
+  // Notebook 7 may not share this package.
+  optional: [import_launcher.ILauncher].filter(Boolean),
+  activate: (app, cards) => {
+    app.commands.addCommand(OPEN, {
+      label: "Paimon notebook",
+      caption: "A notebook that opens a warehouse",
+      icon: paimonIcon,
+      execute: (args) => open(app, String(args.cwd ?? ""))
+    });
+    cards?.add({ command: OPEN, category: "Notebook", rank: 1 });
+  }
+};
+
 // src/stills.ts
 var import_cells3 = require("@jupyterlab/cells");
-var import_notebook5 = require("@jupyterlab/notebook");
+var import_notebook6 = require("@jupyterlab/notebook");
 var VIEW = "application/vnd.jupyter.widget-view+json";
 var STILL = "image/svg+xml";
 function still(node, model) {
@@ -3167,7 +3357,7 @@ function storeCharts(panel) {
 var stills = {
   id: "paimon-nb:stills",
   autoStart: true,
-  requires: [import_notebook5.INotebookTracker],
+  requires: [import_notebook6.INotebookTracker],
   activate: (_app, tracker) => {
     tracker.widgetAdded.connect((_, panel) => {
       withStill(panel.content.rendermime);
@@ -3180,6 +3370,6 @@ var stills = {
 };
 
 // src/index.ts
-var index_default = [highlight, stills, endings, help, catalog, editor];
+var index_default = [highlight, stills, endings, help, catalog, editor, launcher];
 }
 })();
