@@ -442,7 +442,7 @@ def test_commits_before_a_rollback_deletes_files(table, place, monkeypatch, end)
         with monkeypatch.context() as patch:
             patch.setattr(rollback, "delete_paths", others)
             if end == "rollback killed":  # after it has deleted files
-                patch.setattr(rollback, "withdraw_lost_snapshots", killed)
+                patch.setattr(rollback, "withdraw_lost_snapshots_afterwards", killed)
             with suppress(Killed):
                 place.open().table("t").rollback_to(1)
         if end != "alive":

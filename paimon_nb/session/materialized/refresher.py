@@ -90,7 +90,7 @@ class Refresher:
         try:
             target = resolve(self._session, name)
             return materialized_definition(target.catalog.table(target.name)).freshness_ms
-        except PaimonError:
+        except (OSError, PaimonError):  # the table is there: the next look may succeed
             return int(_LONGEST_PAUSE_S * 1000)
 
     def _run(self) -> None:

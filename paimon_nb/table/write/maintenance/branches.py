@@ -22,7 +22,7 @@ from paimon_nb.table.write.maintenance.reachable import (
     without_changelog,
 )
 from paimon_nb.table.write.publish.changes import forget_last_commit
-from paimon_nb.table.write.publish.overtaken import withdraw_lost_snapshots
+from paimon_nb.table.write.publish.overtaken import withdraw_lost_snapshots_afterwards
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -179,7 +179,7 @@ def fast_forward(store: TableStore, name: str) -> None:
         _take_over(changing, branch, first, first_schema, replaced, replaced_tags)
         forget_last_commit(main)  # one that another thread made meanwhile may be replaced, too
         delete_paths(changing, candidates.unused(with_new_roots(used, changing)))
-    withdraw_lost_snapshots(main)
+    withdraw_lost_snapshots_afterwards(main)
     if main.has_iceberg_metadata or branch.has_iceberg_metadata:
         publish_iceberg(main.on_branch(MAIN_BRANCH))
 

@@ -20,7 +20,7 @@ from paimon_nb.table.write.maintenance.reachable import (
     without_changelog,
 )
 from paimon_nb.table.write.publish.changes import forget_last_commit
-from paimon_nb.table.write.publish.overtaken import withdraw_lost_snapshots
+from paimon_nb.table.write.publish.overtaken import withdraw_lost_snapshots_afterwards
 
 if TYPE_CHECKING:
     from paimon_nb.format.snapshot import Snapshot
@@ -48,7 +48,7 @@ def rollback_to_snapshot(store: TableStore, snapshot_id: int) -> Snapshot:
     else:
         with undone_on_error(store) as changing:
             _delete_newer_than(changing, target)
-        withdraw_lost_snapshots(store)
+        withdraw_lost_snapshots_afterwards(store)
     return target
 
 
@@ -64,7 +64,7 @@ def rollback_to_tag(store: TableStore, name: str) -> Snapshot:
             changing.snapshots.put(without_changelog(target))
             changing.snapshots.write_earliest_hint(target.id)
         _delete_newer_than(changing, target)
-    withdraw_lost_snapshots(store)
+    withdraw_lost_snapshots_afterwards(store)
     return target
 
 

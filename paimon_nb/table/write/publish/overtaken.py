@@ -50,6 +50,17 @@ def withdraw_lost_snapshots(store: TableStore) -> None:
             _withdraw(store, found)
 
 
+def withdraw_lost_snapshots_afterwards(store: TableStore) -> None:
+    """`withdraw_lost_snapshots` at the end of a change that has succeeded.
+
+    If the store fails, the next commit, expiry or orphan removal does it: no reader sees those snapshots.
+    """
+    try:
+        withdraw_lost_snapshots(store)
+    except (OSError, StoreError) as error:
+        log.warning("%s: snapshots that do not belong to the history may remain: %s", store.name, error)
+
+
 def _withdraw(store: TableStore, snapshot: Snapshot) -> None:
     if store.snapshots.withdraw(snapshot):
         log.warning(
