@@ -55,7 +55,7 @@ HOSTILE: dict[str, list[str]] = {
     "names that are computed": [
         "SELECT IDENTIFIER('abs')(1) AS x", "SELECT IDENTIFIER('up' || 'per')('a') AS x", "SELECT * FROM IDENTIFIER('t')",
         "SELECT * FROM IDENTIFIER('csv.`{tmp}/secret.csv`')", "SELECT IDENTIFIER('id') AS x FROM t", "SELECT * FROM IDENTIFIER('csv' || '.`/etc/passwd`')",
-        "WITH x AS (SELECT 1) SELECT * FROM IDENTIFIER('x')", "SELECT * FROM identifier(concat('text.`', '{tmp}/secret.txt', '`'))",
+        "WITH x AS (SELECT 1) SELECT * FROM IDENTIFIER('x' || '')", "SELECT * FROM identifier(concat('text.`', '{tmp}/secret.txt', '`'))",
     ],
     "files of Spark": [f"SELECT * FROM {kind}.`{path}.{kind.strip('`').lower()}`" for kind in _FORMATS for path in _PATHS[:4]]
         + [f"SELECT * FROM text.`{path}`" for path in _PATHS]
