@@ -118,6 +118,8 @@ def catalog_options(kind: str, values: Mapping[str, str]) -> dict[str, str]:
     for field in described.fields:
         if field.required and not found[field.option]:
             raise BadOptionValue(f"{field.label} is empty", hint=f"such as {field.hint}")
+    if kind == "s3" and not re.match(r"s3[an]?://.", found["warehouse"]):
+        raise BadOptionValue(f"{found['warehouse']!r} is not the address of a bucket", hint="such as s3://bucket/path")
     if kind == "filesystem":
         found["warehouse"] = str(Path(found["warehouse"]).expanduser())
     options = {"type": "paimon", **dict(described.options), **{k: v for k, v in found.items() if v}}

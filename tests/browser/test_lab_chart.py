@@ -104,6 +104,34 @@ def test_by_keyboard_a_chart_is_opened_read_and_changed(shown: Notebook) -> None
 
 
 @pytest.mark.nightly
+def test_a_chart_has_panels_shares_and_a_logarithmic_axis(shown: Notebook) -> None:
+    output, page = chart_of(shown, SALES), shown.page
+    output.get_by_label("Type", exact=True).select_option("bar")
+    output.get_by_label("X", exact=True).select_option(label="day")
+    output.get_by_label("Aggregate", exact=True).select_option("sum")
+    output.get_by_label("Colour", exact=True).select_option(label="shop")
+    stack = output.get_by_label("Stack", exact=True)
+    stack.focus()
+    page.keyboard.press("End")
+    expect(output.locator(".dg-plot .dg-axis").first).to_contain_text("in %")
+    expect(output.get_by_label("Stack", exact=True)).to_be_focused()
+    output.get_by_label("Colour", exact=True).select_option("")
+    expect(output.get_by_label("Stack", exact=True)).to_have_count(0)
+    output.get_by_label("One chart per", exact=True).select_option(label="shop")
+    expect(output.locator(".dg-chart-title")).to_contain_text(", for each shop")
+    expect(output.locator(".dg-plot svg[role=img] > g")).to_have_count(8)
+    output.get_by_label("Scale", exact=True).select_option("log")
+    expect(output.locator(".dg-plot text", has_text="1M").first).to_be_visible()
+    answered(shown)
+    output.locator(".dg-bar-mark").first.hover()
+    expect(output.locator(".dg-read")).to_contain_text("shop 0 · ")
+    assert serious_issues(shown, SALES) == []
+    output.get_by_label("One chart per", exact=True).select_option("")
+    output.get_by_label("Scale", exact=True).select_option("")
+    expect(output.locator(".dg-plot svg[role=img] > g")).to_have_count(0)
+
+
+@pytest.mark.nightly
 def test_by_mouse_rows_are_grouped_across_and_become_a_cell(shown: Notebook) -> None:
     output, page = shown.output(SALES), shown.page
     output.get_by_role("tab", name="Pivot").click()

@@ -6,6 +6,7 @@ import datetime as dt
 import decimal
 import json
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,10 @@ import pytest
 from hostile import PAYLOADS
 
 from paimon_nb.notebook.display import Rows
-from paimon_nb.notebook.grid.chart_spec import AGGREGATES, KINDS, UNITS
+from paimon_nb.notebook.grid.chart import chart
+from paimon_nb.notebook.grid.chart_code import chart_code
+from paimon_nb.notebook.grid.chart_spec import AGGREGATES, KINDS, UNITS, ChartSpec, requested_spec
+from paimon_nb.notebook.grid.rows import ArrangedRows, Arrangement
 from paimon_nb.notebook.grid.source import GridSource
 from paimon_nb.notebook.widgets.grid import Grid
 from paimon_nb.session import Result
@@ -262,3 +266,42 @@ def test_every_choice_of_the_page_is_known() -> None:
     script = (Path(__file__).parents[2] / "paimon_nb" / "notebook" / "widgets" / "chart.js").read_text()
     for word in (*KINDS, *AGGREGATES, *UNITS):
         assert f'"{word}"' in script
+
+
+def test_a_chart_for_each_value_of_a_column_on_the_same_axes() -> None:
+    rows = pa.table({"x": ["a", "a", "b", "b"], "f": ["1", "2", "1", None], "v": [1, 10, 100, 1000]})
+    drawn = chart(ArrangedRows(rows), ChartSpec("bar", 0, 2, None, "sum", facet=1))
+    assert drawn.keys is not None
+    assert list(drawn.keys.labels) == ["b", "a"]
+    assert drawn.title == "sum of v by x, for each f"
+    assert [(name, [values for _, values in series]) for name, series in drawn.panels] == [
+        ("1", [(100.0, 1.0)]), ("2", [(None, 10.0)]), ("NULL", [(1000.0, None)]),
+    ]  # fmt: skip
+    assert drawn.series[0][1] == (1100.0, 11.0)
+    assert len(drawn.data()["panels"]) == 3
+    assert "facet_col='f'" in chart_code(drawn, rows, Arrangement())
+
+
+def test_shares_are_parts_of_a_hundred_and_bars_stand_beside_each_other_on_request() -> None:
+    rows = pa.table({"x": ["a", "a", "b"], "c": ["u", "v", "u"], "v": [1, 3, 5]})
+    spec = ChartSpec("bar", 0, 2, 1, "sum", stack="share")
+    drawn = chart(ArrangedRows(rows), spec)
+    assert dict(drawn.series) == {"u": (100.0, 25.0), "v": (None, 75.0)}
+    assert (drawn.y_title, drawn.stacked) == ("share of sum of v in %", True)
+    assert "barnorm='percent'" in chart_code(drawn, rows, Arrangement())
+    assert not chart(ArrangedRows(rows), replace(spec, stack="beside")).stacked
+
+
+def test_a_logarithmic_axis_leaves_out_what_has_no_place_and_says_so() -> None:
+    rows = pa.table({"x": ["a", "b", "c"], "v": [1000, 0, -5]})
+    drawn = chart(ArrangedRows(rows), ChartSpec("bar", 0, 1, None, "sum", scale="log"))
+    assert sorted(v for _, values in drawn.series for v in values if v is not None) == [1000.0]
+    assert drawn.notes == ("2 values of 0 or less left out: a logarithmic axis has no place for them.",)
+    assert "log_y=True" in chart_code(drawn, rows, Arrangement())
+
+
+@pytest.mark.parametrize("change", [{"facet": 99}, {"facet": "x"}, {"scale": "evil"}, {"stack": 1}], ids=str)
+def test_a_facet_a_scale_or_a_stack_that_is_none_draws_nothing(change: dict[str, Any]) -> None:
+    whole: dict[str, Any] = {"kind": "bar", "x": 0, "y": None, "colour": None, "aggregate": "count", "unit": ""}
+    assert requested_spec({**whole, "facet": 1, "scale": "log", "stack": "share"}, 2) is not None
+    assert requested_spec({**whole, **change}, 2) is None

@@ -127,6 +127,8 @@ def test_a_slip_is_a_sentence_and_changes_nothing() -> None:
     assert form.changes == 0
     with pytest.raises(BadOptionValue, match="folder is empty"):
         catalog_options("filesystem", {})
+    with pytest.raises(BadOptionValue, match="not the address of a bucket"):
+        catalog_options("s3", {"warehouse": "folder"})
     with pytest.raises(UnknownName):
         catalog_name("x;y", {})
     assert catalog_name("", {"lake": 1, "lake_2": 1}) == "lake_3"

@@ -65,13 +65,17 @@ class Chart:
     notes: tuple[str, ...] = ()
     cut: bool = False
     """Only the largest groups, or a sample of the rows, are drawn."""
+    facet_title: str = ""
+    panels: tuple[tuple[str, tuple[tuple[str, tuple[Any, ...]], ...]], ...] = ()
+    """The series of each value of the facet's column, on the same axes; (): one chart."""
 
     @property
     def title(self) -> str:
         """What the chart shows, in one line."""
         by = f" by {self.x_title}" if self.spec.kind != "histogram" else f" per range of {self.x_title}"
         text = f"{self.y_title} and {self.x_title}" if self.spec.kind == "scatter" else self.y_title + by
-        return text + (f", coloured by {self.colour_title}" if self.colour_title else "")
+        text += f", coloured by {self.colour_title}" if self.colour_title else ""
+        return text + (f", for each {self.facet_title}" if self.facet_title else "")
 
     @property
     def stacked(self) -> bool:
@@ -80,6 +84,8 @@ class Chart:
             len(self.series) < 2
             or self.spec.kind not in ("bar", "area", "histogram")
             or self.spec.aggregate not in ADDITIVE
+            or self.spec.stack == "beside"
+            or self.spec.scale == "log"
         ):
             return False
         return all(v is None or v >= 0 for _, values in self.series for v in values)
@@ -119,6 +125,10 @@ class Chart:
             "labels": list(keys.labels) if keys else [], "starts": list(keys.starts) if keys else [],
             "ends": list(keys.ends) if keys else [], "unit": keys.unit if keys else "",
             "series": [{"name": name, "values": [_short_json_point(v) for v in values]} for name, values in self.series],
+            "panels": [
+                {"name": name, "series": [{"name": of, "values": [_short_json_point(v) for v in values]} for of, values in series]}
+                for name, series in self.panels
+            ],
             "ordered": self.ordered, "stacked": self.stacked, "notes": list(self.notes), "alternative": self.alternative,
         }  # fmt: skip
 
@@ -142,7 +152,7 @@ def chart(rows: ArrangedRows, spec: ChartSpec) -> Chart:
     notes = _Notes()
     names = rows.table.column_names
     colour_title = "" if spec.colour is None else names[spec.colour]
-    colours = _colour_groups(rows, spec, notes)
+    colours = _colour_groups(rows, spec.colour, notes)
     if spec.kind == "scatter":
         return _scatter(rows, spec, colours, colour_title, notes)
     column = rows.visible(spec.x)
@@ -152,11 +162,38 @@ def chart(rows: ArrangedRows, spec: ChartSpec) -> Chart:
     totals = _aggregate_per_group(
         spec.aggregate, keys.codes * colours.size + colours.codes, keys.size * colours.size, values, keys.codes >= 0
     )
-    table = totals.reshape(keys.size, colours.size)
-    series = tuple((str(colours.labels[i]), tuple(map(_finite, table[:, i]))) for i in range(colours.size))
-    return Chart(
+    series = _series_of(totals.reshape(keys.size, colours.size), colours, spec, notes)
+    if spec.stack == "share" and spec.scale != "log" and spec.aggregate in ADDITIVE:
+        y_title = f"share of {y_title} in %"
+    drawn = Chart(
         spec, names[spec.x], y_title, colour_title, keys, keys.kind, series, colours.kind != "category", tuple(notes.texts), notes.cut
     )  # fmt: skip
+    if spec.facet is None:
+        return drawn
+    facets = _colour_groups(rows, spec.facet, notes)
+    codes = (facets.codes * keys.size + keys.codes) * colours.size + colours.codes
+    whole = _aggregate_per_group(
+        spec.aggregate, codes, facets.size * keys.size * colours.size, values, keys.codes >= 0
+    ).reshape(facets.size, keys.size, colours.size)
+    panels = tuple((str(facets.labels[i]), _series_of(whole[i], colours, spec, _Notes())) for i in range(facets.size))
+    return replace(drawn, facet_title=names[spec.facet], panels=panels, notes=tuple(notes.texts))
+
+
+def _series_of(
+    table: Numbers, colours: Keys, spec: ChartSpec, notes: _Notes
+) -> tuple[tuple[str, tuple[Any, ...]], ...]:
+    """A series for each colour, from the values of each group and colour."""
+    if spec.stack == "share" and spec.scale != "log" and spec.aggregate in ADDITIVE and not (table < 0).any():
+        with np.errstate(all="ignore"):
+            table = 100 * table / np.nansum(table, axis=1, keepdims=True)
+    if spec.scale == "log":
+        outside = int((table <= 0).sum())
+        if outside:
+            notes.texts.append(
+                f"{outside:,} value{'s' * (outside != 1)} of 0 or less left out: a logarithmic axis has no place for them."
+            )
+        table = np.where(table > 0, table, np.nan)
+    return tuple((str(colours.labels[i]), tuple(map(_finite, table[:, i]))) for i in range(colours.size))
 
 
 def _x_axis_groups(column: pa.ChunkedArray, spec: ChartSpec, name: str, notes: _Notes) -> Keys:
@@ -264,11 +301,15 @@ def _largest_categories(keys: Keys, spec: ChartSpec, values: Numbers | None, not
     return replace(keys, codes=codes, labels=labels)
 
 
-def _colour_groups(rows: ArrangedRows, spec: ChartSpec, notes: _Notes) -> Keys:
-    """One group per colour: the most frequent values and 'other', or ranges of numbers and times."""
-    if spec.colour is None:
+def _colour_groups(rows: ArrangedRows, of: int | None, notes: _Notes) -> Keys:
+    """One group per colour or facet: the most frequent values and 'other', or ranges of numbers and times.
+
+    Args:
+        of: position of the column; None: all rows are one group.
+    """
+    if of is None:
         return Keys(np.zeros(len(rows), np.int64), "category", ("",))
-    column, name = rows.visible(spec.colour), rows.table.column_names[spec.colour]
+    column, name = rows.visible(of), rows.table.column_names[of]
     keys = category_groups(column)
     if keys.size > MAX_SERIES and axis_role(column.type) != "text":
         return _colour_ranges(column)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.notebook.grid.chart import MAX_DOTS, MAX_SERIES, OTHER, Chart
 from paimon_nb.notebook.grid.chart_keys import category_groups
+from paimon_nb.notebook.grid.chart_spec import axis_role
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,7 +41,7 @@ def chart_code(drawn: Chart, rows: pa.Table, arrangement: Arrangement) -> str:
         UnsupportedOperation: two columns have the same name.
     """
     names, spec = rows.column_names, drawn.spec
-    used = [i for i in (spec.x, spec.y, spec.colour) if i is not None]
+    used = [i for i in (spec.x, spec.y, spec.colour, spec.facet) if i is not None]
     for i in used:
         if names.count(names[i]) > 1:
             raise UnsupportedOperation(
@@ -52,8 +53,9 @@ def chart_code(drawn: Chart, rows: pa.Table, arrangement: Arrangement) -> str:
         text = f"str.contains({arrangement.search!r}, case=False, regex=False)"
         lines.append(f"rows = rows[rows.astype(str).apply(lambda column: column.{text}).any(axis=1)]")
     lines += _pandas_conversions(rows, used)
-    if spec.colour is not None:
-        lines += _colour_lines(drawn, rows)
+    for of in dict.fromkeys((spec.colour, spec.facet)):
+        if of is not None:
+            lines += _colour_lines(of, rows)
     if spec.kind == "scatter":
         lines += [f"rows = rows.sample({MAX_DOTS}, random_state=0)"] if drawn.cut else []
         lines.append(_plotly_figure_line("scatter", "rows", drawn, names[spec.x], names[spec.y or 0]))
@@ -123,18 +125,13 @@ def _pandas_conversions(rows: pa.Table, used: list[int]) -> list[str]:
     return out
 
 
-def _colour_lines(drawn: Chart, rows: pa.Table) -> list[str]:
-    """Rare values of the colour column as 'other', or ranges of numbers."""
-    assert drawn.spec.colour is not None
-    name = rows.column_names[drawn.spec.colour]
-    if drawn.ordered:
+def _colour_lines(of: int, rows: pa.Table) -> list[str]:
+    """Rare values of the colour's or facet's column as 'other', or ranges of numbers."""
+    name, size = rows.column_names[of], category_groups(rows.column(of)).size
+    if size > MAX_SERIES and axis_role(rows.schema.field(of).type) != "text":
         return [f"rows[{name!r}] = pd.cut(rows[{name!r}], {MAX_SERIES - 2}).astype(str)"]
-    lines = (
-        [f"rows[{name!r}] = rows[{name!r}].fillna('NULL').astype(str)"]
-        if rows.column(drawn.spec.colour).null_count
-        else []
-    )
-    if category_groups(rows.column(drawn.spec.colour)).size > MAX_SERIES:
+    lines = [f"rows[{name!r}] = rows[{name!r}].fillna('NULL').astype(str)"] if rows.column(of).null_count else []
+    if size > MAX_SERIES:
         lines += [
             f"frequent = rows[{name!r}].value_counts().index[:{MAX_SERIES - 1}]",
             f"rows[{name!r}] = rows[{name!r}].where(rows[{name!r}].isin(frequent), {OTHER!r})",
@@ -162,7 +159,7 @@ def _pandas_aggregation_lines(drawn: Chart, rows: pa.Table) -> list[str]:
         lines.append(f"rows = rows.dropna(subset=[{x!r}])")
     elif keys.kind == "category":
         lines.append(f"rows[{x!r}] = rows[{x!r}].fillna('NULL').astype(str)" if rows.column(spec.x).null_count else "")
-    by = list(dict.fromkeys([x, *([] if spec.colour is None else [names[spec.colour]])]))
+    by = list(dict.fromkeys([x, *(names[i] for i in (spec.colour, spec.facet) if i is not None)]))
     y = drawn.y_title
     if spec.y is None:
         lines.append(f"points = rows.groupby({by!r}).size().reset_index(name={y!r})")
@@ -183,6 +180,12 @@ def _plotly_figure_line(function: str, frame: str, drawn: Chart, x: str, y: str)
         options.append(f"color={drawn.colour_title!r}")
     if function == "bar" and not drawn.stacked and drawn.colour_title:
         options.append("barmode='group'")
+    if drawn.facet_title:
+        options += [f"facet_col={drawn.facet_title!r}", "facet_col_wrap=3"]
+    if drawn.spec.scale == "log":
+        options.append("log_y=True")
+    if drawn.spec.stack == "share" and drawn.stacked and function == "area":
+        options.append("groupnorm='percent'")
     options.append(f"title={drawn.title!r}")
     figure = f"figure = px.{function}({', '.join(options)})"
     if drawn.keys is not None and drawn.x_kind == "category":
@@ -190,4 +193,6 @@ def _plotly_figure_line(function: str, frame: str, drawn: Chart, x: str, y: str)
         if not drawn.keys.numbers and drawn.keys.size <= _LISTED:
             order = f"'array', categoryarray={list(drawn.keys.labels)!r}"
         figure += f"\nfigure.update_xaxes(type='category', categoryorder={order})"
+    if drawn.spec.stack == "share" and drawn.stacked and function == "bar":
+        figure += "\nfigure.update_layout(barnorm='percent')"
     return figure

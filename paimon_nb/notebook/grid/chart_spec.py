@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 KINDS = ("bar", "line", "area", "scatter", "histogram")
 AGGREGATES = ("sum", "average", "median", "min", "max", "count", "distinct")
 UNITS = ("second", "minute", "hour", "day", "week", "month", "quarter", "year")
+SCALES, STACKS = ("", "log"), ("", "beside", "share")
 _OF_ANY_TYPE = ("count", "distinct")
 _SAMPLE_ROWS, _SAMPLE_COLUMNS = 1000, 50
 _FEW = 8
@@ -32,6 +33,9 @@ class ChartSpec:
         colour: position of the column that splits the marks, or None.
         aggregate: one of `AGGREGATES`.
         unit: one of `UNITS`, for times on the x axis; '' chooses one.
+        facet: position of the column with a chart of its own for each value, or None.
+        scale: 'log' for a logarithmic axis of values, or ''.
+        stack: 'beside' draws bars of several colours beside each other, 'share' as parts of 100 %; '' stacks what adds up.
     """
 
     kind: str
@@ -40,6 +44,9 @@ class ChartSpec:
     colour: int | None = None
     aggregate: str = "count"
     unit: str = ""
+    facet: int | None = None
+    scale: str = ""
+    stack: str = ""
 
 
 def axis_role(kind: pa.DataType) -> str:
@@ -98,7 +105,8 @@ def spec_fitted_to_columns(spec: ChartSpec, schema: pa.Schema) -> ChartSpec | No
         x = candidates[0]
     colour = spec.colour if spec.colour is not None and roles[spec.colour] else None
     unit = spec.unit if roles[x] == "time" and spec.kind != "scatter" else ""
-    spec = replace(spec, x=x, colour=colour, unit=unit)
+    facet = spec.facet if spec.facet is not None and roles[spec.facet] and spec.kind != "scatter" else None
+    spec = replace(spec, x=x, colour=colour, unit=unit, facet=facet, stack=spec.stack if colour is not None else "")
     if spec.kind == "histogram":
         return replace(spec, y=None, aggregate="count")
     if spec.kind == "scatter":
@@ -120,12 +128,16 @@ def requested_spec(requested: dict[str, Any], columns: int) -> ChartSpec | None:
     def is_column(value: Any, *, optional: bool) -> bool:
         return (optional and value is None) or (type(value) is int and 0 <= value < columns)
 
+    facet, scale, stack = (requested.get(name, "") for name in ("facet", "scale", "stack"))
+    facet = None if facet == "" else facet
+    if not is_column(facet, optional=True) or scale not in SCALES or stack not in STACKS:
+        return None
     match requested:
         case {"kind": str(kind), "x": x, "y": y, "colour": colour, "aggregate": str(aggregate), "unit": str(unit)} if (
             kind in KINDS and aggregate in AGGREGATES and (unit == "" or unit in UNITS) and is_column(x, optional=False)
             and is_column(y, optional=True) and is_column(colour, optional=True)
         ):  # fmt: skip
-            return ChartSpec(kind, x, y, colour, aggregate, unit)
+            return ChartSpec(kind, x, y, colour, aggregate, unit, facet, scale, stack)
     return None
 
 

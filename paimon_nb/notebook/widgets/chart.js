@@ -1,6 +1,7 @@
 // The Chart tab of the result grid: the kernel counts and aggregates, the page draws at most some thousand points.
 const CHART_KINDS = [["bar", "Bar"], ["line", "Line"], ["area", "Area"], ["scatter", "Scatter"], ["histogram", "Histogram"]];
 const CHART_AGGREGATES = [["sum", "sum"], ["average", "average"], ["median", "median"], ["min", "smallest"], ["max", "largest"], ["count", "count"], ["distinct", "distinct values"]];
+const CHART_STACKS = [["", "automatic"], ["beside", "beside each other"], ["share", "parts of 100 %"]], CHART_SCALES = [["", "linear"], ["log", "logarithmic"]];
 const CHART_UNITS = [["", "automatic"], ...["second", "minute", "hour", "day", "week", "month", "quarter", "year"].map((u) => [u, u])];
 const READ_HINT = "Point at the chart, or Tab to it and use the arrow keys, for values";
 
@@ -34,6 +35,11 @@ function chartPanel(host, model, columns, { send, code }) {
         if (spec.y !== null) pick("Aggregate", "aggregate", CHART_AGGREGATES.filter(([a]) => of(spec.y) === "number" || a === "count" || a === "distinct"), spec.aggregate, (aggregate) => ask({ aggregate }));
       }
       pick("Colour", "colour", [["", "none"], ...named((r) => r)], spec.colour === null ? "" : spec.colour, (colour) => ask({ colour: colour === "" ? null : Number(colour) }));
+      if (spec.colour !== null && ["bar", "area", "histogram"].includes(spec.kind)) pick("Stack", "stack", CHART_STACKS, spec.stack, (stack) => ask({ stack }));
+      if (spec.kind !== "scatter") {
+        pick("One chart per", "facet", [["", "none"], ...named((r) => r)], spec.facet === null ? "" : spec.facet, (facet) => ask({ facet: facet === "" ? null : Number(facet) }));
+        pick("Scale", "scale", CHART_SCALES, spec.scale, (scale) => ask({ scale }));
+      }
       button(bar, "As code", code, { title: "Insert a cell that draws this chart in Python", "data-keep": "code" });
       button(bar, "Save picture", () => savePicture(picture(), title.textContent), { title: "Download the chart as SVG", "data-keep": "save" });
     });
@@ -115,10 +121,42 @@ function drawLegend(host, chart) {
   });
 }
 
+const valueScale = (chart, low, high, from, to) => (chart.spec.scale === "log" ? logScale : linearScale)(low, high, from, to);
+
+// The ends of the axis of values: of all panels, if there are some.
+function valueEnds(chart) {
+  if (chart.ends_) return chart.ends_;
+  if (chart.panels?.length) {
+    const all = chart.panels.flatMap((panel) => valueEnds({ ...chart, panels: [], series: panel.series }));
+    return [Math.min(...all), Math.max(...all)];
+  }
+  const { kind, scale } = chart.spec, bars = kind === "bar" || kind === "histogram";
+  const drawn = chart.series.flatMap((s) => (kind === "scatter" ? s.values.map((d) => d[1]) : s.values.filter((v) => v !== null)));
+  if (scale === "log" && kind !== "scatter") return logEnds(drawn);
+  return bars || (kind === "area" && chart.stacked) ? barEnds(chart) : niceEnds(drawn, kind === "area");
+}
+
+// A chart for each value of a column, on the same axes.
+function drawPanels(host, chart, wide, category) {
+  const n = chart.panels.length, across = Math.max(1, Math.min(3, n, Math.floor(wide / 300))), w = Math.floor(wide / across), h = 240, head = 20, marks = [];
+  const high = Math.ceil(n / across) * (h + head), svg = el(host, "svg", { width: wide, height: high, viewBox: `0 0 ${wide} ${high}`, role: "img", "font-size": 12, "aria-label": chart.alternative });
+  const ends_ = valueEnds(chart);
+  chart.panels.forEach((panel, i) => {
+    const x0 = (i % across) * w, y0 = Math.floor(i / across) * (h + head), name = shownText(clip(panel.name || "''", 40)), one = { ...chart, series: panel.series, panels: [], ends_ };
+    el(svg, "text", { x: x0 + 2, y: y0 + 14, "font-weight": 600 }, name);
+    const box = el(svg, "g", { transform: `translate(${x0} ${y0 + head})` });
+    for (const mark of drawUpright(box, one, w - 10, h, category, barGroups(one))) {
+      marks.push({ ...mark, x: mark.x + x0, y: mark.y + y0 + head, ...(mark.w === undefined ? {} : { left: mark.left + x0, top: mark.top + y0 + head }), series: `${name} · ${mark.series}`, text: `${name} · ${mark.text}` });
+    }
+  });
+  return marks;
+}
+
 // Draws the chart; returns its marks for pointer and keyboard.
 function drawChart(host, chart) {
   const spec = chart.spec, wide = Math.max(320, Math.min(2400, host.clientWidth || 860));
   const category = chart.x_kind === "category" && spec.kind !== "scatter";
+  if (chart.panels?.length) return drawPanels(host, chart, wide, category);
   const longest = Math.max(0, ...chart.labels.map((l) => l.length));
   // Labels that do not fit below upright bars are written beside lying ones.
   const flip = spec.kind === "bar" && category && 7.2 * Math.min(longest, 30) + 10 > (wide - 80) / Math.max(1, chart.labels.length);
@@ -152,8 +190,8 @@ function barEnds(chart) {
 
 function drawLying(svg, chart, wide, high, slot, groups) {
   const longest = Math.min(30, Math.max(4, ...chart.labels.map((l) => l.length))), left = Math.min(wide * 0.35, 7 * longest + 14), right = wide - 62, marks = [];
-  const [low, top] = barEnds(chart), x = linearScale(low, top, left, right), bottom = high - 40;
-  for (const tick of numberTicks(low, top, Math.max(2, Math.floor((right - left) / 90)))) {
+  const [low, top] = valueEnds(chart), x = valueScale(chart, low, top, left, right), bottom = high - 40;
+  for (const tick of chart.spec.scale === "log" ? logTicks(low, top) : numberTicks(low, top, Math.max(2, Math.floor((right - left) / 90)))) {
     el(svg, "line", { class: "dg-gridline", x1: x(tick), x2: x(tick), y1: 4, y2: bottom });
     el(svg, "text", { x: x(tick), y: bottom + 14, "text-anchor": "middle", class: "dim" }, shortNumber(tick));
   }
@@ -179,12 +217,10 @@ function drawLying(svg, chart, wide, high, slot, groups) {
 function drawUpright(svg, chart, wide, high, category, groups) {
   const kind = chart.spec.kind, bars = kind === "bar" || kind === "histogram", dots = kind === "scatter", marks = [], n = chart.labels.length;
   const stackedArea = kind === "area" && chart.stacked;
-  let yEnds;
-  if (bars || stackedArea) yEnds = barEnds(chart);
-  else yEnds = niceEnds(chart.series.flatMap((s) => (dots ? s.values.map((d) => d[1]) : s.values.filter((v) => v !== null))), kind === "area");
+  const yEnds = valueEnds(chart), log = chart.spec.scale === "log" && !dots;
   const bottom = high - 42, top = 24;
-  const ticks = numberTicks(yEnds[0], yEnds[1], 5, chart.spec.aggregate === "count" && !dots), left = Math.min(wide * 0.3, 7 * Math.max(2, ...ticks.map((t) => shortNumber(t).length)) + 14), right = wide - 14;
-  const y = linearScale(yEnds[0], yEnds[1], bottom, top);
+  const ticks = log ? logTicks(yEnds[0], yEnds[1]) : numberTicks(yEnds[0], yEnds[1], 5, chart.spec.aggregate === "count" && !dots), left = Math.min(wide * 0.3, 7 * Math.max(2, ...ticks.map((t) => shortNumber(t).length)) + 14), right = wide - 14;
+  const y = (log ? logScale : linearScale)(yEnds[0], yEnds[1], bottom, top);
   for (const tick of ticks) {
     el(svg, "line", { class: "dg-gridline", x1: left, x2: right, y1: y(tick), y2: y(tick) });
     el(svg, "text", { x: left - 7, y: y(tick) + 3.5, "text-anchor": "end", class: "dim" }, shortNumber(tick));

@@ -54,6 +54,26 @@ function linearScale(low, high, from, to) {
   return (v) => (span > 0 ? from + ((v / 2 - low / 2) / span) * (to - from) : (from + to) / 2);
 }
 
+// A logarithmic scale: values below its low end stand on it.
+function logScale(low, high, from, to) {
+  const scale = linearScale(Math.log10(low), Math.log10(high), from, to);
+  return (v) => scale(Math.log10(Math.max(v, low)));
+}
+
+function logEnds(values) {
+  const some = values.filter((v) => v > 0);
+  if (!some.length) return [1, 10];
+  const low = 10 ** Math.floor(Math.log10(Math.min(...some)) + 1e-9), high = 10 ** Math.ceil(Math.log10(Math.max(...some)) - 1e-9);
+  return [low, high > low ? high : low * 10];
+}
+
+// Powers of ten, at most eight of them.
+function logTicks(low, high) {
+  const first = Math.round(Math.log10(low)), last = Math.round(Math.log10(high)), step = Math.ceil((last - first) / 8) || 1, out = [];
+  for (let power = first; power <= last; power += step) out.push(10 ** power);
+  return out;
+}
+
 // The ends of the values, with zero if bars stand on it, at round numbers.
 function niceEnds(values, zero) {
   let low = Infinity, high = -Infinity;

@@ -25,7 +25,7 @@ export default {
         html(line, "span", { class: "dim" }, "opened before");
         for (const found of view.recent) {
           const place = found.values.warehouse || found.values.uri || "", label = found.name ? `${found.name} · ${place}` : place;
-          button(line, clip(label, 48), () => { Object.assign(typed, { kind: found.kind, name: found.name, values: { ...found.values } }); draw(); form.querySelector(found.kind === "filesystem" ? "button[type=submit]" : "input")?.focus(); }, { title: label });
+          button(line, label.length > 48 ? `…${label.slice(-47)}` : label, () => { Object.assign(typed, { kind: found.kind, name: found.name, values: { ...found.values } }); draw(); form.querySelector(found.kind === "filesystem" ? "button[type=submit]" : "input")?.focus(); }, { title: label });
         }
       }
       const table = html(html(form, "table"), "tbody");
@@ -39,7 +39,7 @@ export default {
       const [where, id] = row("kind", kind.about), list = html(where, "select", { id, "data-keep": "kind" });
       for (const found of view.kinds) html(list, "option", { value: found.kind }, found.label);
       list.value = typed.kind;
-      list.addEventListener("change", () => { typed.kind = list.value; draw(); look(); });
+      list.addEventListener("change", () => { typed.kind = list.value; typed.values = {}; draw(); look(); });
       const input = (label, hint, attributes, get, set) => {
         const [place, own] = row(label, hint), made = html(place, "input", { type: "text", size: 44, spellcheck: "false", autocomplete: "off", id: own, "data-keep": label, ...attributes });
         made.value = get() || "";
