@@ -103,7 +103,7 @@ def _run_count_line(
         out.append(f'<line class="pole" x1="{_LEFT}" y1="{y:.1f}" x2="{end:.1f}" y2="{y:.1f}"/>')
         # Below the lane's name: the line of the runs would cross a text beside it.
         out.append(
-            f'<text x="{_LEFT - 10}" y="{top + _TALL / 2 + 20}" text-anchor="end" class="dim">trigger {trigger}</text>'
+            f'<text x="{_LEFT - 10}" y="{top + _TALL / 2 + 20}" text-anchor="end" class="dim">limit {trigger}</text>'
         )
     path = "".join(
         f"{'M' if i == 0 else 'L'}{x - step / 2:.1f} {y_of(m.runs):.1f}H{x + step / 2:.1f}"

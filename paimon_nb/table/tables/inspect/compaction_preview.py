@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from paimon_nb.table.lsm import Levels
     from paimon_nb.table.read.store import TableStore
 
+_LISTED_SIZES = 6
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:
@@ -109,6 +111,12 @@ def preview_compaction(levels: Levels, limits: PickLimits, partition: str = "", 
     )  # fmt: skip
 
 
+def _some(texts: list[str]) -> str:
+    """All texts, or the first and the last of many."""
+    listed = texts if len(texts) <= _LISTED_SIZES else [*texts[: _LISTED_SIZES - 2], "…", texts[-1]]
+    return ", ".join(listed)
+
+
 def _evaluate_rules(levels: Levels, limits: PickLimits) -> tuple[Rule, ...]:
     runs = levels.runs
     count = f"{len(runs)} run{'s' * (len(runs) != 1)} (starts at {limits.trigger})"
@@ -130,7 +138,7 @@ def _evaluate_rules(levels: Levels, limits: PickLimits) -> tuple[Rule, ...]:
         Rule(
             "compaction.size-ratio",
             f"{count}; a run is merged if it is at most {limits.size_ratio} % larger than the runs already picked"
-            f" ({', '.join(bytes_text(r.run.size) for r in runs)})",
+            f" ({_some([bytes_text(r.run.size) for r in runs])})",
             pick_by_size_ratio(levels, limits) is not None,
         ),
         Rule("num-sorted-run.compaction-trigger", count, pick_by_run_count(levels, limits) is not None),

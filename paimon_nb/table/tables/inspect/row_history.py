@@ -257,9 +257,9 @@ def _merge_rule_text(spec: MergeSpec, versions: Sequence[RowVersion], row: Mappi
         case "deduplicate" if row is None:
             return f"deduplicate: the last version {by} is {last.kind}, so there is no row"
         case "deduplicate":
-            return f"deduplicate: the last version {by} wins ({last.sequence} in {last.file})"
+            return f"deduplicate: the last version {by} wins (#{last.sequence})"
         case "first-row":
-            return f"first-row: the first version {by} wins ({counted[0].sequence} in {counted[0].file})"
+            return f"first-row: the first version {by} wins (#{counted[0].sequence})"
         case "partial-update":
             groups = "; ".join(f"{', '.join(g.protected)} follow {', '.join(g.sequence)}" for g in spec.groups)
             return f"partial-update: each column's last value that is not NULL, {by}" + (
