@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from paimon_nb.table.lsm import Levels
     from paimon_nb.table.read.store import TableStore
 
-_LISTED_SIZES = 6
+_LISTED_SIZES = 8
 
 
 @dataclass(frozen=True, slots=True)
