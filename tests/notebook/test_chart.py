@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 from hostile import PAYLOADS
 
+from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.notebook.display import Rows
 from paimon_nb.notebook.grid.chart import chart
 from paimon_nb.notebook.grid.chart_code import chart_code
@@ -300,8 +301,22 @@ def test_a_logarithmic_axis_leaves_out_what_has_no_place_and_says_so() -> None:
     assert "log_y=True" in chart_code(drawn, rows, Arrangement())
 
 
-@pytest.mark.parametrize("change", [{"facet": 99}, {"facet": "x"}, {"scale": "evil"}, {"stack": 1}], ids=str)
+@pytest.mark.parametrize(
+    "change", [{"facet": 99}, {"facet": "x"}, {"scale": "evil"}, {"second": -1}, {"stack": 1}], ids=str
+)
 def test_a_facet_a_scale_or_a_stack_that_is_none_draws_nothing(change: dict[str, Any]) -> None:
     whole: dict[str, Any] = {"kind": "bar", "x": 0, "y": None, "colour": None, "aggregate": "count", "unit": ""}
     assert requested_spec({**whole, "facet": 1, "scale": "log", "stack": "share"}, 2) is not None
     assert requested_spec({**whole, **change}, 2) is None
+
+
+def test_a_second_column_is_a_line_on_its_own_axis() -> None:
+    rows = pa.table({"x": ["a", "a", "b"], "c": ["u", "v", "u"], "v": [1, 3, 5], "w": [0.5, None, 8.0]})
+    drawn = chart(ArrangedRows(rows), ChartSpec("bar", 0, 2, 1, "sum", second=3))
+    assert drawn.second == ("sum of w", (8.0, 0.5))
+    assert (list(drawn.keys.labels) if drawn.keys else [], drawn.data()["second"]["values"]) == (["b", "a"], [8.0, 0.5])
+    assert drawn.title.endswith(", with sum of w at the right")
+    with pytest.raises(UnsupportedOperation, match="two axes"):
+        chart_code(drawn, rows, Arrangement())
+    counted = chart(ArrangedRows(rows), ChartSpec("bar", 0, None, None, "count", second=3))
+    assert counted.second == ("average w", (0.5, 8.0))

@@ -65,6 +65,8 @@ class Chart:
     notes: tuple[str, ...] = ()
     cut: bool = False
     """Only the largest groups, or a sample of the rows, are drawn."""
+    second: tuple[str, tuple[float | None, ...]] | None = None
+    """Title and values of the line on the right axis."""
     facet_title: str = ""
     panels: tuple[tuple[str, tuple[tuple[str, tuple[Any, ...]], ...]], ...] = ()
     """The series of each value of the facet's column, on the same axes; (): one chart."""
@@ -75,6 +77,7 @@ class Chart:
         by = f" by {self.x_title}" if self.spec.kind != "histogram" else f" per range of {self.x_title}"
         text = f"{self.y_title} and {self.x_title}" if self.spec.kind == "scatter" else self.y_title + by
         text += f", coloured by {self.colour_title}" if self.colour_title else ""
+        text += f", with {self.second[0]} at the right" if self.second else ""
         return text + (f", for each {self.facet_title}" if self.facet_title else "")
 
     @property
@@ -125,6 +128,7 @@ class Chart:
             "labels": list(keys.labels) if keys else [], "starts": list(keys.starts) if keys else [],
             "ends": list(keys.ends) if keys else [], "unit": keys.unit if keys else "",
             "series": [{"name": name, "values": [_short_json_point(v) for v in values]} for name, values in self.series],
+            "second": self.second and {"title": self.second[0], "values": [_short_json_point(v) for v in self.second[1]]},
             "panels": [
                 {"name": name, "series": [{"name": of, "values": [_short_json_point(v) for v in values]} for of, values in series]}
                 for name, series in self.panels
@@ -168,6 +172,8 @@ def chart(rows: ArrangedRows, spec: ChartSpec) -> Chart:
     drawn = Chart(
         spec, names[spec.x], y_title, colour_title, keys, keys.kind, series, colours.kind != "category", tuple(notes.texts), notes.cut
     )  # fmt: skip
+    if spec.second is not None:
+        drawn = replace(drawn, second=_second_line(rows, spec, keys, notes), notes=tuple(notes.texts))
     if spec.facet is None:
         return drawn
     facets = _colour_groups(rows, spec.facet, notes)
@@ -177,6 +183,16 @@ def chart(rows: ArrangedRows, spec: ChartSpec) -> Chart:
     ).reshape(facets.size, keys.size, colours.size)
     panels = tuple((str(facets.labels[i]), _series_of(whole[i], colours, spec, _Notes())) for i in range(facets.size))
     return replace(drawn, facet_title=names[spec.facet], panels=panels, notes=tuple(notes.texts))
+
+
+def _second_line(
+    rows: ArrangedRows, spec: ChartSpec, keys: Keys, notes: _Notes
+) -> tuple[str, tuple[float | None, ...]]:
+    """Title and values of the line on the right axis: the same aggregate of another column, of all colours together."""
+    aggregate = "average" if spec.y is None else spec.aggregate
+    values, title = _values_to_aggregate(rows, replace(spec, y=spec.second, aggregate=aggregate), notes)
+    totals = _aggregate_per_group(aggregate, keys.codes, keys.size, values, keys.codes >= 0)
+    return title, tuple(map(_finite, totals))
 
 
 def _series_of(

@@ -47,6 +47,10 @@ def chart_code(drawn: Chart, rows: pa.Table, arrangement: Arrangement) -> str:
             raise UnsupportedOperation(
                 f"two columns are named {names[i]!r}", hint="give one of them another name with AS"
             )
+    if drawn.second is not None:
+        raise UnsupportedOperation(
+            "a chart with two axes has no code", hint="choose no right axis, or save the picture"
+        )
     lines = ["rows = _paimon.to_pandas()"]
     lines += [f"rows = rows[{_pandas_filter(c, rows)}]" for c in arrangement.filters]
     if arrangement.search:

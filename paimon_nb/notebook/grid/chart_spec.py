@@ -34,6 +34,7 @@ class ChartSpec:
         aggregate: one of `AGGREGATES`.
         unit: one of `UNITS`, for times on the x axis; '' chooses one.
         facet: position of the column with a chart of its own for each value, or None.
+        second: position of a number column that is drawn as a line on an axis of its own, at the right, or None.
         scale: 'log' for a logarithmic axis of values, or ''.
         stack: 'beside' draws bars of several colours beside each other, 'share' as parts of 100 %; '' stacks what adds up.
     """
@@ -47,6 +48,7 @@ class ChartSpec:
     facet: int | None = None
     scale: str = ""
     stack: str = ""
+    second: int | None = None
 
 
 def axis_role(kind: pa.DataType) -> str:
@@ -106,7 +108,12 @@ def spec_fitted_to_columns(spec: ChartSpec, schema: pa.Schema) -> ChartSpec | No
     colour = spec.colour if spec.colour is not None and roles[spec.colour] else None
     unit = spec.unit if roles[x] == "time" and spec.kind != "scatter" else ""
     facet = spec.facet if spec.facet is not None and roles[spec.facet] and spec.kind != "scatter" else None
-    spec = replace(spec, x=x, colour=colour, unit=unit, facet=facet, stack=spec.stack if colour is not None else "")
+    second = spec.second if spec.second is not None and roles[spec.second] == "number" else None
+    if facet is not None or spec.kind not in ("bar", "line", "area"):
+        second = None
+    spec = replace(
+        spec, second=second, x=x, colour=colour, unit=unit, facet=facet, stack=spec.stack if colour is not None else ""
+    )
     if spec.kind == "histogram":
         return replace(spec, y=None, aggregate="count")
     if spec.kind == "scatter":
@@ -128,16 +135,21 @@ def requested_spec(requested: dict[str, Any], columns: int) -> ChartSpec | None:
     def is_column(value: Any, *, optional: bool) -> bool:
         return (optional and value is None) or (type(value) is int and 0 <= value < columns)
 
-    facet, scale, stack = (requested.get(name, "") for name in ("facet", "scale", "stack"))
-    facet = None if facet == "" else facet
-    if not is_column(facet, optional=True) or scale not in SCALES or stack not in STACKS:
+    facet, second = requested.get("facet"), requested.get("second")
+    scale, stack = requested.get("scale", ""), requested.get("stack", "")
+    if (
+        not is_column(facet, optional=True)
+        or not is_column(second, optional=True)
+        or scale not in SCALES
+        or stack not in STACKS
+    ):
         return None
     match requested:
         case {"kind": str(kind), "x": x, "y": y, "colour": colour, "aggregate": str(aggregate), "unit": str(unit)} if (
             kind in KINDS and aggregate in AGGREGATES and (unit == "" or unit in UNITS) and is_column(x, optional=False)
             and is_column(y, optional=True) and is_column(colour, optional=True)
         ):  # fmt: skip
-            return ChartSpec(kind, x, y, colour, aggregate, unit, facet, scale, stack)
+            return ChartSpec(kind, x, y, colour, aggregate, unit, facet, scale, stack, second)
     return None
 
 

@@ -38,6 +38,7 @@ function chartPanel(host, model, columns, { send, code }) {
       if (spec.colour !== null && ["bar", "area", "histogram"].includes(spec.kind)) pick("Stack", "stack", CHART_STACKS, spec.stack, (stack) => ask({ stack }));
       if (spec.kind !== "scatter") {
         pick("One chart per", "facet", [["", "none"], ...named((r) => r)], spec.facet === null ? "" : spec.facet, (facet) => ask({ facet: facet === "" ? null : Number(facet) }));
+        if (spec.facet === null && spec.kind !== "histogram") pick("Right axis", "second", [["", "none"], ...named((r) => r === "number")], spec.second === null ? "" : spec.second, (second) => ask({ second: second === "" ? null : Number(second) }));
         pick("Scale", "scale", CHART_SCALES, spec.scale, (scale) => ask({ scale }));
       }
       button(bar, "As code", code, { title: "Insert a cell that draws this chart in Python", "data-keep": "code" });
@@ -159,7 +160,7 @@ function drawChart(host, chart) {
   if (chart.panels?.length) return drawPanels(host, chart, wide, category);
   const longest = Math.max(0, ...chart.labels.map((l) => l.length));
   // Labels that do not fit below upright bars are written beside lying ones.
-  const flip = spec.kind === "bar" && category && 7.2 * Math.min(longest, 30) + 10 > (wide - 80) / Math.max(1, chart.labels.length);
+  const flip = spec.kind === "bar" && category && !chart.second && 7.2 * Math.min(longest, 30) + 10 > (wide - 80) / Math.max(1, chart.labels.length);
   const side = 17, rows = chart.labels.length, groups = barGroups(chart);
   const slot = flip ? Math.max(side, Math.min(30, groups * 9 + 6), Math.min(32, 290 / rows)) : 0;
   const high = flip ? rows * slot + 46 : 340;
@@ -219,7 +220,7 @@ function drawUpright(svg, chart, wide, high, category, groups) {
   const stackedArea = kind === "area" && chart.stacked;
   const yEnds = valueEnds(chart), log = chart.spec.scale === "log" && !dots;
   const bottom = high - 42, top = 24;
-  const ticks = log ? logTicks(yEnds[0], yEnds[1]) : numberTicks(yEnds[0], yEnds[1], 5, chart.spec.aggregate === "count" && !dots), left = Math.min(wide * 0.3, 7 * Math.max(2, ...ticks.map((t) => shortNumber(t).length)) + 14), right = wide - 14;
+  const ticks = log ? logTicks(yEnds[0], yEnds[1]) : numberTicks(yEnds[0], yEnds[1], 5, chart.spec.aggregate === "count" && !dots), left = Math.min(wide * 0.3, 7 * Math.max(2, ...ticks.map((t) => shortNumber(t).length)) + 14), right = wide - (chart.second ? 70 : 14);
   const y = (log ? logScale : linearScale)(yEnds[0], yEnds[1], bottom, top);
   for (const tick of ticks) {
     el(svg, "line", { class: "dg-gridline", x1: left, x2: right, y1: y(tick), y2: y(tick) });
@@ -308,7 +309,19 @@ function drawUpright(svg, chart, wide, high, category, groups) {
       if (kind === "line" && points.length <= 40) for (const p of points) el(svg, "path", { d: SHAPES[chart.ordered ? 0 : i % 8], transform: `translate(${p[0].toFixed(1)} ${p[1].toFixed(1)}) scale(7)`, fill: colour });
     });
   }
+  if (chart.second) drawSecond(svg, chart, x, right, bottom, top, marks);
   return marks;
+}
+
+// A dashed line of another column, with its own axis at the right.
+function drawSecond(svg, chart, x, right, bottom, top, marks) {
+  const { title, values } = chart.second, ends = niceEnds(values.filter((v) => v !== null), false), y = linearScale(ends[0], ends[1], bottom, top);
+  const name = shownText(clip(title, 40)), label = el(svg, "text", { x: right + 66, y: 12, "text-anchor": "end", class: "dg-axis" }, `${name} ┄`);
+  el(label, "title", {}, title);
+  for (const tick of numberTicks(ends[0], ends[1], 5)) el(svg, "text", { x: right + 6, y: y(tick) + 3.5, class: "dim" }, shortNumber(tick));
+  const points = values.map((v, at) => [at, v]).filter(([, v]) => v !== null);
+  el(svg, "path", { class: "dg-second", d: points.map(([at, v], i) => `${i ? "L" : "M"}${x(at).toFixed(1)} ${y(v).toFixed(1)}`).join(""), fill: "none", stroke: "currentColor", "stroke-width": 2, "stroke-dasharray": "6 4" });
+  for (const [at, v] of points) marks.push({ x: x(at), y: y(v), place: at, series: title, text: `${shownText(chart.labels[at])} · ${name} ${exactNumber(v)}` });
 }
 
 // The chart with its title and legend, as SVG with the colours of the page; "" if nothing is drawn.
