@@ -249,7 +249,7 @@ def _contents(
 ) -> list[IndexContent]:
     """The files of the index of one range; of a vector or full-text index none if there is no value."""
     options = store.options
-    size = max(int(options.get(opt.SORTED_INDEX_RECORDS_PER_RANGE) * _ROTATION), 1)
+    size = _rows_of_a_file(len(column), options.get(opt.SORTED_INDEX_RECORDS_PER_RANGE))
     if kind == MULTIVALUE_KIND:
         parts = [slice(at, at + size) for at in range(0, len(column), size)]
         return [element_index(options, field, column[part], positions[part]) for part in parts]
@@ -259,6 +259,11 @@ def _contents(
         return [text_index(options, column, positions)] if len(column) else []
     content = vector_index(options, kind, store.name, field, column, positions)
     return [] if content is None else [content]
+
+
+def _rows_of_a_file(rows: int, target: int) -> int:
+    """The rows of each file of a sorted index: Java's tasks get equal parts of at least `target` rows, and rotate their files."""
+    return max(1, min(-(-rows // max(1, rows // target)), int(target * _ROTATION)))
 
 
 def _write_file(
