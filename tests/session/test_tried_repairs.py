@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from rest_server import RestServer
 
 import paimon_nb
 
@@ -370,3 +371,65 @@ def test_conditions_on_columns_with_an_index_of_a_key_table(wb: paimon_nb.Workbe
     assert stored(wb, columns=["k"], where="v = 'a'") == [(3,), (5,)]
     assert stored(wb, columns=["k", "n"], where="v = 'b' AND n > 2") == [(1, 5)]
     assert stored(wb, columns=["k"], where="v IS NULL OR v LIKE 'a%'") == [(3,), (4,), (5,)]
+
+
+def test_several_deletion_vectors_in_one_file(wb: paimon_nb.Workbench) -> None:
+    wb.run("CREATE TABLE t (id INT) WITH ('deletion-vectors.enabled' = 'true')")
+    for first in (0, 10, 20, 30):
+        put(wb, id=pa.array(range(first, first + 10), pa.int32()))
+    wb.table("t").delete(where="id % 10 < 3")
+    wb.table("t").delete(where="id IN (5, 39)")
+    assert stored(wb) == sorted(((n,) for n in range(40) if n % 10 >= 3 and n not in (5, 39)), key=repr)
+
+
+def test_updated_columns_have_the_ids_of_their_rows(wb: paimon_nb.Workbench) -> None:
+    wb.run(f"CREATE TABLE t (id INT, v STRING, w INT) WITH ({EVOLVES}, 'fields.v.stats-mode' = 'none')")
+    for first in (0, 4):
+        put(wb, id=pa.array(range(first, first + 4), pa.int32()), v=list("abcd"), w=pa.array([1] * 4, pa.int32()))
+    wb.table("t").update_by_row_id(pa.table({"_ROW_ID": pa.array([5, 7], pa.int64()), "v": ["x", "y"]}))
+    assert wb.table("t").snapshots().column("commit_kind").to_pylist() == ["APPEND"] * 3
+    files = wb.table("t").system("files").to_pylist()
+    assert sorted(
+        (f["first_row_id"], f["record_count"], f["write_cols"]) for f in files if f["write_cols"] == ["v"]
+    ) == [(4, 4, ["v"])]
+    assert stored(wb, where="v = 'x'") == [(5, "x", 1)]
+    assert stored(wb, where="v = 'b' OR w > 1") == [(1, "b", 1)]
+    assert stored(wb, columns=["id"], where="id >= 6 AND w = 1") == [(6,), (7,)]
+
+
+def test_updated_blobs_are_compacted(wb: paimon_nb.Workbench) -> None:
+    wb.run(
+        f"CREATE TABLE t (id INT, b BYTES) WITH ({BLOBS}, 'blob-compaction.enabled' = 'true', 'compaction.min.file-num' = '2')"
+    )
+    for n in range(3):
+        put(wb, id=pa.array([n], pa.int32()), b=pa.array([bytes([n]) * 5], pa.large_binary()))
+    new = pa.table({"_ROW_ID": pa.array([1], pa.int64()), "b": pa.array([b"new"], pa.large_binary())})
+    wb.table("t").update_by_row_id(new)
+    wb.run("CALL sys.compact('t')")
+    assert stored(wb) == [(0, bytes(5)), (1, b"new"), (2, b"\x02" * 5)]
+
+
+def test_rows_that_wait_do_not_hold_back_a_number_of_buckets(wb: paimon_nb.Workbench) -> None:
+    wb.run(
+        "CREATE TABLE t (k INT, v INT, PRIMARY KEY (k) NOT ENFORCED) WITH ('bucket' = '-2', 'postpone.batch-write-fixed-bucket' = 'false')"
+    )
+    wb.run("INSERT INTO t VALUES (1, 1)")
+    wb.run("CALL sys.compact('t')")
+    wb.run("ALTER TABLE t SET ('bucket' = '1')")
+    wb.run("INSERT INTO t VALUES (1, 2), (2, 2)")
+    assert stored(wb) == [(1, 2), (2, 2)]
+
+
+def test_the_name_of_a_warehouse_is_encoded_once(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def remember(_method: str, path: str, params: dict[str, str], _headers: object, _body: str) -> bool:
+        asked.extend(params[k] for k in ("warehouse",) if path == "/v1/config")
+        return True
+
+    with RestServer(tmp_path / "w") as server:
+        server.check = remember
+        options = {k: v for k, v in server.options().items() if k not in ("type", "warehouse")}
+        with paimon_nb.connect("a b/ü&100%25", options=options) as wb:
+            wb.run("SHOW TABLES")
+    assert set(asked) == {"a b/ü&100%25"}
