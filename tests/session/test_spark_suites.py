@@ -1,6 +1,7 @@
 """What the Spark suites of Java Paimon ask of a table: its rows, its refusals, its texts."""
 
 import json
+import re
 
 import pytest
 
@@ -419,6 +420,8 @@ def test_show_partitions_and_table_extended_in_sparks_words(wb):
     assert details["Partition Values"] == "[p=2024-01-31, q=a]"
     assert details["Partition Parameters"] == parameters.removeprefix("Partition Parameters: ")
     assert details["Partition Statistics"].endswith(" bytes, 1 rows")
+    assert re.fullmatch(r"\w{3} \w{3} \d\d \d\d:\d\d:\d\d \S+ 20\d\d", details["Created Time"])
+    assert details["Last Access"] == "UNKNOWN"
     with pytest.raises(UnknownName, match="no partition"):
         wb.run("SHOW TABLE EXTENDED LIKE 't' PARTITION (p = '2024-01-31', q = 'z')")
     with pytest.raises(SqlAnalysisError, match="needs values of p, q"):

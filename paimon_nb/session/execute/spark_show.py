@@ -7,6 +7,7 @@ They apply to statements that come through Spark's API (`Session.answers_like_sp
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.identifier import quote
@@ -110,8 +111,16 @@ def partition_details(table: Table, texts: Mapping[str, str]) -> dict[str, str]:
         "Table": table.name.table,
         "Partition Values": f"[{', '.join(f'{k}={v}' for k, v in texts.items())}]",
         "Partition Parameters": f"{{{parameters}}}",
+        "Created Time": _java_date(facts["lastFileCreationTime"]),
+        "Last Access": "UNKNOWN",
         "Partition Statistics": f"{facts['fileSizeInBytes']} bytes, {facts['recordCount']} rows",
     }
+
+
+def _java_date(wall_ms: int) -> str:
+    """A wall time of this machine in the words of Java's `Date`: Fri Nov 28 13:32:10 UTC 2026."""
+    wall = datetime.fromtimestamp(wall_ms / 1000, UTC).replace(tzinfo=None)
+    return wall.astimezone().strftime("%a %b %d %H:%M:%S %Z %Y")
 
 
 def _lines_of_defaults(schema: TableSchema) -> list[tuple[Any, ...]]:
