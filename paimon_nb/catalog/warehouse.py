@@ -182,6 +182,7 @@ class WarehouseCatalog(Catalog):
                 self._opened[key] = opened  # the most recently used
         if opened is not None and self._is_current(name, opened[0]):
             opened[1].store.forget_snapshots()
+            opened[1].store.schemas.begin_with(opened[0].schemas)
             return opened[1]
         store = self._open_store(name)
         table = self._table_handle(name, store, options or {})
@@ -196,9 +197,8 @@ class WarehouseCatalog(Catalog):
         store = store.open_for_catalog(options, on_stored_branch=name.branch == MAIN_BRANCH)
         named = replace(name.of_table(), branch=store.branch)
         watcher = self.metastore.watcher(named, store.schema)
-        return Table(
-            replace(store, watcher=watcher, iceberg_catalog=self.iceberg_catalog_of(named, store.schema)), name=named
-        )
+        iceberg = self.iceberg_catalog_of(named, store.schema)
+        return Table(store.with_known_newest(replace(store, watcher=watcher, iceberg_catalog=iceberg)), name=named)
 
     def _is_current(self, name: Identifier, store: TableStore) -> bool:
         """Whether a name still means the table of this store, with the same schema."""

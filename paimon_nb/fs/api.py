@@ -225,6 +225,9 @@ class FileIO(ABC):
         """
         return nullcontext()
 
+    def finish_background_writes(self) -> None:  # noqa: B027  local files are written at once
+        """Inside such a block: wait for the writes so far, and write in the foreground from here on. Raises the first error of one."""
+
     @abstractmethod
     def open(self, path: str) -> Any:
         """A seekable binary file for Arrow's readers; the caller closes it."""

@@ -92,8 +92,13 @@ class S3FileIO(FileIO):
     @override
     @contextmanager
     def writing_in_background(self) -> Iterator[None]:
-        if background_writes.get() is not None:
-            yield  # the outer block waits
+        outer = background_writes.get()
+        if outer is not None:
+            try:
+                yield  # the outer block waits
+            except BaseException:
+                outer.finish()  # what the caller cleans up must not appear later
+                raise
             return
         writes = BackgroundWrites()
         before = background_writes.set(writes)
@@ -107,6 +112,14 @@ class S3FileIO(FileIO):
                 future.result()
         finally:
             background_writes.reset(before)
+
+    @override
+    def finish_background_writes(self) -> None:
+        writes = background_writes.get()
+        if writes is not None:
+            background_writes.set(None)
+            for future in writes.finish():
+                future.result()
 
     def forget(self, path: str) -> None:
         """Do not keep a file in memory that could not be written."""
@@ -284,6 +297,7 @@ class S3FileIO(FileIO):
             return int(self._client.head_object(**bucket_and_key(path))["ContentLength"])
 
     def delete(self, path: str) -> bool:
+        _wait_for_writes()
         _OBJECTS.remove((self.settings, path))
         with translate_errors(path):
             found = self._head_object(path)
@@ -310,6 +324,7 @@ class S3FileIO(FileIO):
 
     @override
     def delete_each(self, paths: Iterable[str]) -> None:
+        _wait_for_writes()
         by_bucket: dict[str, list[str]] = {}
         for path in paths:
             _OBJECTS.remove((self.settings, path))
@@ -323,6 +338,7 @@ class S3FileIO(FileIO):
         self._in_request_threads(lambda path: self.write(path, files[path]), list(files))
 
     def delete_tree(self, path: str) -> None:
+        _wait_for_writes()
         _OBJECTS.remove_below(self.settings, path)
         if self._guards(path):
             self.check_pinned()
@@ -564,6 +580,13 @@ class S3FileIO(FileIO):
                     hint="check the permission s3:DeleteObject",
                     path=path,
                 )
+
+
+def _wait_for_writes() -> None:
+    """Before a deletion: a write that is under way must not bring the file back."""
+    writes = background_writes.get()
+    if writes is not None:
+        writes.finish()
 
 
 @cache

@@ -148,6 +148,9 @@ class RootedFileIO(FileIO):
     def writing_in_background(self) -> AbstractContextManager[None]:
         return self.inner.writing_in_background() if self.is_object_store else nullcontext()
 
+    def finish_background_writes(self) -> None:
+        self.inner.finish_background_writes()
+
     def open(self, path: str) -> Any:
         return self.inner.open(self._checked_path(path))
 

@@ -147,6 +147,9 @@ class UndoLog(FileIO):
     def writing_in_background(self) -> AbstractContextManager[None]:
         return self.inner.writing_in_background()
 
+    def finish_background_writes(self) -> None:
+        self.inner.finish_background_writes()
+
     def open(self, path: str) -> Any:
         return self.inner.open(path)
 

@@ -100,6 +100,9 @@ class TokenFileIO(FileIO):
     def writing_in_background(self) -> AbstractContextManager[None]:
         return self._fs_with_token.writing_in_background()
 
+    def finish_background_writes(self) -> None:
+        self._fs_with_token.finish_background_writes()
+
     def open(self, path: str) -> Any:
         return self._fs_with_token.open(path)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import posixpath
 import re
 from dataclasses import field, replace
@@ -344,10 +345,12 @@ class SchemaDirectory:
         self._probed: dict[int, bytes] = {}
         """Contents that `latest_id` has read on its way, not parsed."""
         self._newest_seen: int | None = None
+        self.looked_s = -math.inf
+        """When the first and the newest version were read together, by the monotonic clock."""
 
     def begin_with(self, other: SchemaDirectory) -> None:
         """Look first where the newest schema was for `other`, which is the same directory."""
-        self._newest_seen = other._newest_seen
+        self._newest_seen, self.looked_s = other._newest_seen, other.looked_s
 
     def path(self, schema_id: int) -> str:
         return posixpath.join(self.root, f"schema-{schema_id}")
@@ -356,6 +359,11 @@ class SchemaDirectory:
         """All schema ids, ascending."""
         matches = (_NAME.fullmatch(name) for name in self.fs.names(self.root))
         return sorted(int(m[1]) for m in matches if m)
+
+    @property
+    def newest_seen(self) -> int | None:
+        """The id of the version that was the newest one at the last look; None: there was none."""
+        return self._newest_seen
 
     def latest_id(self) -> int | None:
         """The id of the newest version, or None if the table does not exist."""
@@ -458,7 +466,7 @@ class SchemaDirectory:
         """Read all versions again: some may have been replaced."""
         self._read.clear()
         self._probed.clear()
-        self._newest_seen = None
+        self._newest_seen, self.looked_s = None, -math.inf
 
     def delete(self, schema_id: int) -> None:
         """For fast-forward of branches only."""

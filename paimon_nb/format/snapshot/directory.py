@@ -291,10 +291,19 @@ class SnapshotDirectory:
         self._below: tuple[int, bytes | None] = 0, None
         """The file before the newest one, when that was found: (id of the newest one, content)."""
         self._oldest_seen: int | None = None
+        self.oldest_known: Snapshot | None = None
+        """The snapshot that was the oldest at the last look."""
+        self._hint_ahead: int | None = None
+        """Of LATEST, read when the table was opened: for the first look."""
 
     def begin_with(self, other: SnapshotDirectory) -> None:
         """Look first where the newest and the oldest snapshot were for `other`, which is the same directory."""
         self._newest_seen, self._oldest_seen = other._newest_seen, other._oldest_seen
+        self._hint_ahead = other._hint_ahead
+
+    def read_hint_ahead(self) -> None:
+        """Read LATEST beside other files, so that the first look for the newest snapshot does not begin with it."""
+        self._hint_ahead = read_hint(self.fs, self.root, LATEST)
 
     def path(self, snapshot_id: int) -> str:
         return posixpath.join(self.root, f"{self.kind}-{snapshot_id}")
@@ -327,6 +336,11 @@ class SnapshotDirectory:
 
     def _newest_by_hints(self) -> tuple[int, bytes] | None:
         latest, before = posixpath.join(self.root, LATEST), self._newest_seen
+        ahead, self._hint_ahead = self._hint_ahead, None
+        if before is None and ahead is not None:
+            found = self._newest_if(ahead)
+            if found is not None:
+                return found  # else others have committed or rolled back since
         if before is None:
             hint = read_hint(self.fs, self.root, LATEST)
         else:
@@ -336,7 +350,11 @@ class SnapshotDirectory:
                 if following is None:
                     return before, file
                 hint = before + 1  # published, and its hint is not written yet
-        if hint is None or hint < FIRST_ID:
+        return None if hint is None else self._newest_if(hint)
+
+    def _newest_if(self, hint: int) -> tuple[int, bytes] | None:
+        """The snapshot with this id and its file, if it is the newest one."""
+        if hint < FIRST_ID:
             return None
         file, following, below = self.fs.read_each([self.path(hint), self.path(hint + 1), self.path(hint - 1)])
         self._below = (hint, below)
@@ -352,10 +370,12 @@ class SnapshotDirectory:
         found = self._find_oldest()
         try:
             if isinstance(found, tuple):
-                return Snapshot.from_json(found[1], self.path(found[0]))
-            return None if found is None else self.get(found)
+                self.oldest_known = Snapshot.from_json(found[1], self.path(found[0]))
+            else:
+                self.oldest_known = None if found is None else self.get(found)
         except (SnapshotNotFound, MissingFile):
-            return None
+            self.oldest_known = None
+        return self.oldest_known
 
     def _find_oldest(self) -> tuple[int, bytes] | int | None:
         """The oldest id, with its file if that was read on the way. The id that was the oldest before is a hint, too."""

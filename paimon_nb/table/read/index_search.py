@@ -32,8 +32,8 @@ from paimon_nb.table.read.plan.snapshot_scan import is_independent
 from paimon_nb.table.read.predicate.evaluate import filter_rows
 from paimon_nb.table.read.predicate.model import Constant
 from paimon_nb.table.read.row_positions import one_split_per_file
+from paimon_nb.table.read.side_by_side import map_in_threads
 from paimon_nb.table.read.split.split_reader import load_deletion_vector, read_split
-from paimon_nb.table.read.store import map_in_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence

@@ -39,7 +39,8 @@ from paimon_nb.format.manifest import (
 )
 from paimon_nb.format.snapshot.directory import same_commit
 from paimon_nb.format.types.arrow_builders import to_numpy, unique_inverse
-from paimon_nb.table.read.store import POSTPONE_BUCKET, TableStore, map_in_threads
+from paimon_nb.table.read.side_by_side import map_in_threads
+from paimon_nb.table.read.store import POSTPONE_BUCKET, TableStore
 
 if TYPE_CHECKING:
     from paimon_nb.format.snapshot import Snapshot

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import time
 import uuid
-from contextvars import copy_context
 from dataclasses import field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import (
     BranchNotFound,
@@ -38,9 +38,10 @@ from paimon_nb.options.support import IGNORE_UNSUPPORTED, Access, check_supporte
 from paimon_nb.table.read.lost_base import snapshot_below_lost
 from paimon_nb.table.read.own_files import ExternalFiles
 from paimon_nb.table.read.partition_spec import matches_partition_spec, parse_scan_partitions, partition_texts
+from paimon_nb.table.read.side_by_side import in_threads_on_object_store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from paimon_nb.format.manifest import DataFile, IndexEntry
     from paimon_nb.format.snapshot import BranchDirectory, ConsumerDirectory, Snapshot, TagDirectory
@@ -50,11 +51,8 @@ if TYPE_CHECKING:
     from paimon_nb.table.read.sql_session import SqlSession
     from paimon_nb.table.read.watchers import CommitWatcher, IcebergCatalog
 
-A = TypeVar("A")
-B = TypeVar("B")
-LIGHT = 1 << 20
-"""Below this many bytes a disk or memory is read faster without threads. An object store answers each call late."""
-
+_JUST_S = 5.0
+"""How long what was read when a table was opened counts as new."""
 POSTPONE_BUCKET = -2
 """Bucket id of postponed files, which `compact` moves to real buckets (docs/spec/format.md section 1)."""
 
@@ -126,11 +124,15 @@ class TableStore:
     @classmethod
     def _open(cls, fs: FileIO, root: str, branch: str, dynamic: Mapping[str, str] | None) -> TableStore:
         branch_root = _branch_root(fs, root, branch)
-        schemas, marker = SchemaDirectory(fs, branch_root), _first_schema_path(root)
+        schemas, snapshots = SchemaDirectory(fs, branch_root), SnapshotDirectory(fs, branch_root)
+        marker, looked_s = _first_schema_path(root), time.monotonic()
         # An object store reads the first schema file with the others.
         read_marker = None if fs.is_object_store and marker == schemas.path(0) else marker
-        newest, first = in_threads_on_object_store(
-            fs, schemas.latest_id, lambda: None if read_marker is None else _read_if_present(fs, read_marker)
+        newest, first, _ = in_threads_on_object_store(
+            fs,
+            schemas.latest_id,
+            lambda: None if read_marker is None else _read_if_present(fs, read_marker),
+            snapshots.read_hint_ahead if fs.is_object_store else lambda: None,
         )
         if read_marker is None:
             first = schemas.first_content()
@@ -154,17 +156,31 @@ class TableStore:
                 )
             raise TableNotFound(f"no Paimon table at {root}", hint="check the path, or CREATE TABLE first", path=root)
         if first:
-            fs = schemas.fs = fs.pinned(DirectoryPin(root, marker.removeprefix(f"{root}/"), first))
+            fs = schemas.fs = snapshots.fs = fs.pinned(DirectoryPin(root, marker.removeprefix(f"{root}/"), first))
         store = cls(fs, root, branch, schema, first or b"")
+        schemas.looked_s = looked_s
         store.__dict__["schemas"] = schemas  # the cached property: `is_current` compares with what was read here
+        if fs.is_object_store and not store.is_format_table:
+            store.__dict__["snapshots"] = snapshots
         return store.copy(dynamic) if dynamic else store
 
     def is_current(self) -> bool:
         """Whether the table at this path, and its newest schema, are still those that `open` read."""
         own, first = self.schemas.paths_of_newest(self.schema.id), self._first_schema_path
         paths = list(dict.fromkeys((*own, first)))
-        found = dict(zip(paths, self.fs.read_each(paths), strict=True))
-        return self.schemas.is_newest(self.schema.id, found) and self.first_schema == (found[first] or b"")
+        looked_s, found = time.monotonic(), dict(zip(paths, self.fs.read_each(paths), strict=True))
+        same = self.schemas.is_newest(self.schema.id, found) and self.first_schema == (found[first] or b"")
+        if same:
+            self.schemas.looked_s = looked_s
+        return same
+
+    @property
+    def is_just_opened(self) -> bool:
+        """Whether the first and the newest schema were read a moment ago, so that a commit on an object store need not read them again.
+
+        It looks at the table again after it has published, in any case.
+        """
+        return self.fs.is_object_store and time.monotonic() - self.schemas.looked_s < _JUST_S
 
     @property
     def identity(self) -> str:
@@ -216,9 +232,9 @@ class TableStore:
     def _with_dynamic_options(self, dynamic: Mapping[str, str]) -> TableStore:
         merged = {**self.dynamic, **dynamic}
         schema = replace(self.schema, options={**self.schema.options, **dynamic})
-        return self._with_known_newest(replace(self, schema=schema, dynamic=merged))
+        return self.with_known_newest(replace(self, schema=schema, dynamic=merged))
 
-    def _with_known_newest(self, copy: TableStore) -> TableStore:
+    def with_known_newest(self, copy: TableStore) -> TableStore:
         """The copy, which begins its search for the newest snapshot and schema with those that were seen here."""
         if "snapshots" in self.__dict__ and copy.branch_root == self.branch_root:
             copy.snapshots.begin_with(self.snapshots)
@@ -295,9 +311,7 @@ class TableStore:
 
     def at_schema(self, schema: TableSchema) -> TableStore:
         """The same table with another of its schemas; dynamic options stay in force."""
-        return self._with_known_newest(
-            replace(self, schema=replace(schema, options={**schema.options, **self.dynamic}))
-        )
+        return self.with_known_newest(replace(self, schema=replace(schema, options={**schema.options, **self.dynamic})))
 
     def schema_by_id(self, schema_id: int) -> TableSchema:
         """A version of the schema, such as the one that a file was written with; the selected one with its dynamic options."""
@@ -385,15 +399,19 @@ class TableStore:
 
     def check_identity(self) -> None:
         """Raise TableReplaced if the table at this path is not the one that was opened."""
+        self.check_first_schema()
+        self.check_schema_unchanged()
+
+    def check_first_schema(self) -> None:
+        """The first half of `check_identity`."""
         now = _read_if_present(self.fs, self._first_schema_path)
         if self.first_schema and (now or b"") != self.first_schema:
             raise self._replaced_error(now)
-        self.check_schema_unchanged()
 
     def check_schema_unchanged(self) -> None:
         """Raise TableReplaced if the schema that was opened is gone: files that name it could not be read."""
         if self.schema.id == 0:
-            return  # `check_identity` looks at it
+            return  # `check_first_schema` looks at it
         now = self.schemas.get_again(self.schema.id)
         if now is None or now.fields != self.schema.fields:
             raise TableReplaced(
@@ -670,31 +688,3 @@ def _read_if_present(fs: FileIO, path: str) -> bytes | None:
         return fs.read(path)
     except MissingFile:
         return None
-
-
-def in_threads_on_object_store(fs: FileIO, *work: Callable[[], Any]) -> list[Any]:
-    """The results of independent pieces of work: in threads for an object store, else one after the other.
-
-    All end before an error, the first one in this order, is raised.
-    """
-    if not fs.is_object_store:
-        return [one() for one in work]
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(len(work)) as pool:
-        futures = [pool.submit(copy_context().run, one) for one in work]
-    return [future.result() for future in futures]
-
-
-def map_in_threads(fs: FileIO, work: Callable[[A], B], items: Sequence[A], size: int, threads: int) -> list[B]:
-    """`work` of each item, in order, in threads where they pay off.
-
-    Args:
-        fs: where the items are read. size: total bytes. threads: maximum number.
-    """
-    if len(items) <= 1 or threads <= 1 or (size <= LIGHT and not fs.is_object_store):
-        return [work(item) for item in items]
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(min(threads, len(items))) as pool:
-        return list(pool.map(work, items))

@@ -17,8 +17,8 @@ from paimon_nb.format.types import Array, DataField, Vector
 from paimon_nb.format.types.arrow_builders import arrow_schema, empty_table, from_numpy, to_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.table.read.key_index import METRICS, VECTOR, key_indexes, vector_metric
+from paimon_nb.table.read.side_by_side import map_in_threads
 from paimon_nb.table.read.split.split_reader import iter_split
-from paimon_nb.table.read.store import map_in_threads
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -19,7 +19,7 @@ from paimon_nb.table.tables.altering import AlterableTable
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     import pyarrow as pa
 
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from paimon_nb.table.write.commit import TableCommit
     from paimon_nb.table.write.input_rows import Rows
     from paimon_nb.table.write.merge_builder import TableMerge
+
+_FEW_ROWS = 100_000
+"""Their commit builds on the state that their write began with. More rows take longer, and others may commit meanwhile."""
 
 
 class Table(AlterableTable):
@@ -59,12 +62,15 @@ class Table(AlterableTable):
             ...     t.commit().commit(writing.prepare())
             [3]
         """
+        return self._write()
+
+    def _write(self, *, at_once: bool = False) -> TableWrite:
         from paimon_nb.table.write import FormatTableWrite, TableWrite
 
         self.store.check_not_materialized("a write")
         if self.store.is_format_table:
             return cast("TableWrite", FormatTableWrite(self.store))  # the same methods, without keys and row ids
-        return TableWrite(self.store)
+        return TableWrite(self.store, at_once=at_once)
 
     def commit(self, commit_user: str | None = None) -> TableCommit:
         """A committer, which publishes messages of writers as snapshots.
@@ -390,15 +396,27 @@ class Table(AlterableTable):
         ignored = self.store.options.ignores_empty_commits
         at_once = kinds is not None or (hasattr(rows, "num_rows") and progress is None)
         parts = iter([as_table(rows)]) if at_once else chunks_to_write(rows, self.name, progress)
+        if self.store.is_format_table:
+            return self._commit_parts(parts, kinds, ignored=ignored)
+        few = at_once and cast("Any", rows).num_rows <= _FEW_ROWS
+        with self.store.fs.writing_in_background():  # the files of the rows beside the manifests
+            return self._commit_parts(parts, kinds, ignored=ignored, at_once=few)
+
+    def _commit_parts(
+        self, parts: Iterable[pa.Table], kinds: pa.Array | None, *, ignored: bool, at_once: bool = False
+    ) -> list[int]:
         count = 0
-        with self.write() as writing:
+        with self._write(at_once=at_once) as writing:
             for part in parts:
                 count += part.num_rows
                 writing.write(part, kinds)
             messages: list[Any] = writing.prepare_commit()
         if not count and ignored:
             return []
-        return self.commit().commit(messages, expected_rows=count, ignore_empty=ignored)
+        committing = self.commit()
+        if at_once:
+            committing.begin_with(writing.head)
+        return committing.commit(messages, expected_rows=count, ignore_empty=ignored)
 
     def _with_all_columns(self, keys: pa.Table) -> pa.Table:
         """Rows to delete: with their current values, or only the keys with NULLs if nothing needs more."""

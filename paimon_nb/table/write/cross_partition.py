@@ -25,6 +25,7 @@ from paimon_nb.table.write.input_rows import DELETE, UPDATE_BEFORE, one_chunk, p
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from paimon_nb.format.snapshot import Snapshot
     from paimon_nb.table.read.store import TableStore
 
 BucketKey = tuple[bytes, int]
@@ -45,10 +46,14 @@ class RoutedRows:
 class CrossPartition:
     """Finds the current bucket of each key. Memory: one entry per key of the table."""
 
-    def __init__(self, store: TableStore, *, ignore_existing: bool = False, sort_first_rows: bool = False) -> None:
+    def __init__(
+        self, store: TableStore, snapshot: Snapshot | None, *, overwrite: bool = False, sort_first_rows: bool = False
+    ) -> None:
         """
         Args:
-            store: the table. ignore_existing: its rows are replaced.
+            store: the table.
+            snapshot: the one with the existing keys; None: there are none, or they are replaced.
+            overwrite: whether they are replaced.
             sort_first_rows: sort the first rows of a table without rows by key, as Java does in batch jobs.
         """
         self.store = store
@@ -65,12 +70,11 @@ class CrossPartition:
             lambda partition: tuple(store.partition_values(partition)[i] for i in keys_of_partition)
         )
         """The values of those partition columns that belong to the primary key."""
-        snapshot = None if ignore_existing else store.latest()
         if snapshot is not None:
             for partition, bucket, keys in bucket_keys(store, snapshot, live_entries(store, snapshot)):
                 for key in keys.to_pylist():
                     self._record_bucket((key, self._partition_part(partition)), (partition, bucket))
-        self._sort_next = sort_first_rows and not ignore_existing and not self._bucket_of_key
+        self._sort_next = sort_first_rows and not overwrite and not self._bucket_of_key
 
     def route_rows_to_partitions(self, rows: pa.Table, kinds: np.ndarray) -> RoutedRows:
         """Route each row to its own partition or, depending on the merge engine, to the key's current partition."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from paimon_nb.format.snapshot import Snapshot
     from paimon_nb.table.read.store import TableStore
 
 _MAX_BUCKETS = 32767
@@ -61,7 +62,8 @@ class _Partition:
 class DynamicBuckets:
     """Assigns buckets to rows and writes the index files that store the assignment."""
 
-    def __init__(self, store: TableStore, *, ignore_existing: bool = False) -> None:
+    def __init__(self, store: TableStore, snapshot: Snapshot | None) -> None:
+        """`snapshot`: the one whose keys have buckets already; None: there are none, or they are replaced."""
         self.store = store
         self._target = store.options.get(opt.DYNAMIC_BUCKET_TARGET_ROW_NUM)
         configured = store.options.get(opt.DYNAMIC_BUCKET_MAX_BUCKETS)
@@ -69,7 +71,6 @@ class DynamicBuckets:
             _MAX_BUCKETS if configured == -1 else max(configured, 1)
         )  # a partition always has at least one bucket
         self._assigners = min(_assigner_count(store), self._max_buckets)
-        snapshot = None if ignore_existing else store.latest()
         self._entries = [e for e in index_entries(store, snapshot) if e.index_type == HASH]
         self._partitions: dict[bytes, _Partition] = {}
 
@@ -117,6 +118,7 @@ class DynamicBuckets:
     def _load_partition(self, partition: bytes) -> _Partition:
         if partition not in self._partitions:
             old = {e.bucket: e for e in self._entries if e.partition == partition}
+            self.store.fs.prefetch((self.store.index_path(e), e.file_size) for e in old.values())
             loaded = {b: np.asarray(read_hash_index(self.store.fs, self.store.index_path(e))) for b, e in old.items()}
             hashes = np.concatenate([*loaded.values(), np.empty(0, np.int32)]).astype(np.int32)
             buckets = np.concatenate(

@@ -28,7 +28,8 @@ from paimon_nb.options.support import Access
 from paimon_nb.table.lsm.merge import MergeSpec, SortedChunks, merge, merge_sorted_groups
 from paimon_nb.table.lsm.merge.merge import DELETE, UPDATE_BEFORE
 from paimon_nb.table.read.live_files import LIVE_FILES, BucketFiles, BucketKey
-from paimon_nb.table.read.store import POSTPONE_BUCKET, TableStore, in_threads_on_object_store
+from paimon_nb.table.read.side_by_side import in_threads_on_object_store
+from paimon_nb.table.read.store import POSTPONE_BUCKET, TableStore
 from paimon_nb.table.write.cluster import Order, OrderedRows
 from paimon_nb.table.write.cross_partition import CrossPartition
 from paimon_nb.table.write.data_file_writer import FileTarget, write_key_values
@@ -50,12 +51,14 @@ from paimon_nb.table.write.managed_blobs import ManagedBlobs
 from paimon_nb.table.write.publish.abort import abort_messages
 from paimon_nb.table.write.publish.attempt import manifest_format
 from paimon_nb.table.write.publish.changes import CommitMessage
+from paimon_nb.table.write.publish.head import TableHead
 from paimon_nb.table.write.waiting_rows import WaitingRows, max_open_writers
 
 if TYPE_CHECKING:
     from types import TracebackType
 
     from paimon_nb.format.manifest import DataFile
+    from paimon_nb.format.snapshot import Snapshot
 
 _LARGE = 16 << 20
 """From this flush size on, memory is returned to the system."""
@@ -205,12 +208,14 @@ MIN_THREADS = 4
 class WriterState:
     """The table's state when the write began."""
 
-    snapshot_id: int | None
+    snapshot: Snapshot | None
     buckets: dict[BucketKey, BucketFiles]
     totals: dict[bytes, int]
     """Number of buckets per partition."""
     newest_schema: int | None = None
     """Id of the newest schema; only a compaction needs it."""
+    head: TableHead | None = None
+    """What a commit may build on that follows at once."""
 
     def next_sequence(self, key: BucketKey) -> int:
         return self._files_of_bucket(key).max_sequence + 1
@@ -228,20 +233,32 @@ _FEW_ROWS = 10_000
 """Below this size, starting threads costs more than it saves."""
 
 
-def load_writer_state(store: TableStore, *, overwrite: bool = False, compact: bool = True) -> WriterState:
+def load_writer_state(
+    store: TableStore, *, overwrite: bool = False, compact: bool = True, at_once: bool = False
+) -> WriterState:
     """State of the latest snapshot: its id, live files and buckets.
 
     Args:
-        overwrite: True leaves out the files. compact: False leaves out the newest schema.
+        overwrite: True leaves out the files.
+        compact: False leaves out the newest schema.
+        at_once: the commit follows at once. On an object store it then builds on what is read here.
     """
-    if compact:
+    head = None
+    if at_once and store.fs.is_object_store and store.versions is None:
+        head = TableHead.checked(store)
+        snapshot, schema = head.snapshot, head.newest_schema
+    elif compact:
         snapshot, schema = in_threads_on_object_store(store.fs, store.latest, store.schemas.latest_id)
     else:
         snapshot, schema = store.latest(), None
-    if overwrite:
-        return WriterState(snapshot.id if snapshot else None, {}, {}, schema)
-    snapshot, buckets, totals = LIVE_FILES.at_newest(store, snapshot)
-    return WriterState(snapshot.id if snapshot else None, buckets, totals, schema)
+    if overwrite or (head is not None and not store.has_keys and store.bucket_option == -1):
+        buckets: dict[BucketKey, BucketFiles] = {}
+        totals: dict[bytes, int] = {}
+    else:
+        newest = snapshot
+        snapshot, buckets, totals = LIVE_FILES.at_newest(store, newest)
+        head = head if snapshot is newest else None
+    return WriterState(snapshot, buckets, totals, schema, head)
 
 
 class TableWrite:
@@ -256,6 +273,7 @@ class TableWrite:
         tracked: the rows have `_ROW_ID` as the last column, NULL for new rows.
         full: whether this commit of a stream is a full compaction (see `StreamCommitter`); None for a batch job.
         pad_chars: False stores the values of CHAR columns unpadded.
+        at_once: the rows are few, and their commit follows at once: see `head`.
 
     Examples:
         >>> with t.write() as write:
@@ -277,6 +295,7 @@ class TableWrite:
         tracked: bool = False,
         full: bool | None = None,
         pad_chars: bool = True,
+        at_once: bool = False,
     ) -> None:
         manifest_format(store)
         store.check_supported(Access.WRITE)
@@ -289,16 +308,20 @@ class TableWrite:
         self._fields = store.schema.fields if pad_chars else without_char_padding(store.schema.fields)
         self.row_count = 0
         self._restored = load_writer_state(
-            store, overwrite=overwrite, compact=self._compact and (store.has_keys or store.bucket_option > 0)
+            store,
+            overwrite=overwrite,
+            compact=self._compact and (store.has_keys or store.bucket_option > 0),
+            at_once=at_once,
         )
         self._spec = MergeSpec.of(store.schema, store.options) if store.has_keys else None
         self._order = write_order(store)
+        existing = None if overwrite else self._restored.snapshot
         crossing = is_dynamic(store) and store.schema.is_cross_partition
         self._crossing = (
-            CrossPartition(store, ignore_existing=overwrite, sort_first_rows=full is None) if crossing else None
+            CrossPartition(store, existing, overwrite=overwrite, sort_first_rows=full is None) if crossing else None
         )
         dynamic = is_dynamic(store) and not crossing
-        self._dynamic = DynamicBuckets(store, ignore_existing=overwrite) if dynamic else None
+        self._dynamic = DynamicBuckets(store, existing) if dynamic else None
         self._writers: dict[BucketKey, Writer] = {}
         self._max_open = 0 if store.has_keys else max_open_writers(store, 1 + len(dedicated_fields(store)))
         self._waiting: WaitingRows | None = None
@@ -307,6 +330,11 @@ class TableWrite:
         self._buffered, self._buffer_size = 0, max(1, store.options.get(opt.WRITE_BUFFER_SIZE))
         self._done = False
         self._prepared: list[CommitMessage] | None = None
+
+    @property
+    def head(self) -> TableHead | None:
+        """What a commit may build on that follows at once; None: it reads the newest snapshot itself."""
+        return self._restored.head
 
     # -- rows in
 
@@ -574,7 +602,7 @@ class TableWrite:
             total_buckets(self.store),
             new_files=tuple(new_files),
             changelog_files=tuple(changelog),
-            base_snapshot=self._restored.snapshot_id,
+            base_snapshot=None if self._restored.snapshot is None else self._restored.snapshot.id,
             row_count=writer.row_count,
         )
 

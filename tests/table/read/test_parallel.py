@@ -9,7 +9,7 @@ import pytest
 from paimon_nb.fs import MemoryFileIO
 from paimon_nb.fs.object_store import S3FileIO
 from paimon_nb.fs.s3_client import S3Settings
-from paimon_nb.table.read.store import LIGHT, map_in_threads
+from paimon_nb.table.read.side_by_side import LIGHT, map_in_threads
 
 
 @pytest.mark.parametrize(

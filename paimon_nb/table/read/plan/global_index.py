@@ -50,7 +50,7 @@ from paimon_nb.table.read.predicate.model import (
     Predicate,
     StartsWith,
 )
-from paimon_nb.table.read.store import map_in_threads
+from paimon_nb.table.read.side_by_side import map_in_threads
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence

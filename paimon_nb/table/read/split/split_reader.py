@@ -54,12 +54,13 @@ from paimon_nb.table.read.plan.planner import plan_scan
 from paimon_nb.table.read.plan.time_travel import translate_missing_files
 from paimon_nb.table.read.predicate.evaluate import filter_on_file_columns, filter_rows
 from paimon_nb.table.read.predicate.model import conjuncts_on
+from paimon_nb.table.read.side_by_side import map_in_threads
 from paimon_nb.table.read.split.blob_versions import newest_blobs
 from paimon_nb.table.read.split.bucket_diff import diff_states
 from paimon_nb.table.read.split.decoded_size import UNPACKED, bytes_per_row, split_bytes
 from paimon_nb.table.read.split.inline_blobs import selected_rows, with_referenced_values
 from paimon_nb.table.read.split.unreadable_files import readable_rows
-from paimon_nb.table.read.store import POSTPONE_BUCKET, TableStore, map_in_threads
+from paimon_nb.table.read.store import POSTPONE_BUCKET, TableStore
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping, Sequence

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from paimon_nb.format.manifest import DataFile, IndexEntry
+    from paimon_nb.format.snapshot import Snapshot
     from paimon_nb.table.read.live_files import BucketKey
 
 log = logging.getLogger(__name__)
@@ -143,7 +144,7 @@ class StateBeforeWrite(Protocol):
     """The table's state at the start of the write."""
 
     @property
-    def snapshot_id(self) -> int | None: ...
+    def snapshot(self) -> Snapshot | None: ...
 
     def files(self, key: tuple[bytes, int]) -> list[DataFile]: ...
 
@@ -171,14 +172,14 @@ def compact_after_write(
             return _compact_after_write(store, messages, before, write_changelog, full)
         except (MissingFile, SnapshotNotFound):
             newest, buckets, totals = LIVE_FILES.at_newest(store, store.latest())
-            if newest is None or newest.id == before.snapshot_id:
+            if newest is None or (before.snapshot is not None and newest.id == before.snapshot.id):
                 raise  # nothing has happened meanwhile: the file is lost
             if any(totals.get(m.partition, m.total_buckets) != m.total_buckets for m in messages):
                 raise  # rescaled: the rows belong to other buckets now
             log.debug("%s: another process has compacted the bucket", store.name)
             if visible_levels(store) is None:
                 return list(messages)
-            before = _Now(newest.id, buckets)
+            before = _Now(newest, buckets)
             messages = [replace(m, base_snapshot=newest.id) for m in messages]
 
 
@@ -186,7 +187,7 @@ def compact_after_write(
 class _Now:
     """The table's state at the newest snapshot."""
 
-    snapshot_id: int | None
+    snapshot: Snapshot | None
     buckets: Mapping[BucketKey, BucketFiles]
 
     def files(self, key: BucketKey) -> list[DataFile]:
@@ -200,7 +201,7 @@ def _compact_after_write(
     write_changelog: bool,
     full: bool | None,
 ) -> list[CommitMessage]:
-    snapshot = store.snapshots.get(before.snapshot_id) if before.snapshot_id is not None else None
+    snapshot = before.snapshot
     indexed = store.options.deletion_vectors or store.has_key_indexes
     index = tuple(index_entries(store, snapshot)) if indexed else ()
     out: list[CommitMessage] = []

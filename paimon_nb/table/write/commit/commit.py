@@ -93,7 +93,7 @@ class TableCommit(SnapshotPublisher):
         if isinstance(done.compaction_error, CommitConflict):
             return [*before, *done.ids, *self._compact_again(messages, meta)]
         if done.ids and run_maintenance and done.compaction_error is None:
-            self._maintain(meta, {m.partition for m in messages if m.new_files}, done.ids[-1])
+            self._maintain(meta, messages, done.ids)
         return [*before, *done.ids]
 
     def _assign_postponed_buckets(
@@ -149,9 +149,18 @@ class TableCommit(SnapshotPublisher):
                 break
         return []
 
-    def _maintain(self, meta: CommitMeta, partitions: set[bytes], newest: int) -> None:
+    def _maintain(self, meta: CommitMeta, messages: Sequence[CommitMessage], made: Sequence[int]) -> None:
         from paimon_nb.table.write.maintenance.post_commit import run_post_commit
 
         batch = meta.identifier == BATCH_IDENTIFIER
-        if run_post_commit(self.store, batch=batch, looked_ms=self._looked_ms, partitions=partitions, newest=newest):
+        partitions = {m.partition for m in messages if m.new_files}
+        compacted = any(m.has_compact for m in messages)
+        if run_post_commit(
+            self.store,
+            batch=batch,
+            looked_ms=self._looked_ms,
+            partitions=partitions,
+            newest=made[-1],
+            compacted=compacted,
+        ):
             self._looked_ms = clock.now_ms()

@@ -17,7 +17,8 @@ from paimon_nb.options.support import Access
 from paimon_nb.table.read.key_index import sources_of
 from paimon_nb.table.read.live_files import by_bucket, index_entries, live_entries
 from paimon_nb.table.read.plan.snapshot_scan import visible_levels
-from paimon_nb.table.read.store import POSTPONE_BUCKET, TableStore, map_in_threads
+from paimon_nb.table.read.side_by_side import map_in_threads
+from paimon_nb.table.read.store import POSTPONE_BUCKET, TableStore
 from paimon_nb.table.write.bucket_compact.append import (
     compact_append_bucket,
     pick_append_auto,

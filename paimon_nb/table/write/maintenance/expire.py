@@ -22,7 +22,7 @@ from paimon_nb.table.write.maintenance.reachable import (
     reads_through_delta,
     with_new_roots,
 )
-from paimon_nb.table.write.publish.overtaken import newest_to_build_on, withdraw_lost_snapshots
+from paimon_nb.table.write.publish.head import newest_to_build_on, withdraw_lost_snapshots
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,7 +13,7 @@ from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data.blob import MANAGED_SUFFIX
 from paimon_nb.fs.store_clock import store_time_ms
 from paimon_nb.table.write.maintenance.reachable import Reachable, reachable_from_all_branches
-from paimon_nb.table.write.publish.overtaken import withdraw_lost_snapshots
+from paimon_nb.table.write.publish.head import withdraw_lost_snapshots
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from paimon_nb.base import clock
 from paimon_nb.base.errors import MissingFile, PaimonError, SnapshotNotFound, TableReplaced, TagNotFound
 from paimon_nb.options import table as opt
-from paimon_nb.table.read.store import POSTPONE_BUCKET, in_threads_on_object_store
+from paimon_nb.table.read.side_by_side import in_threads_on_object_store
+from paimon_nb.table.read.store import POSTPONE_BUCKET
 from paimon_nb.table.write.maintenance.auto_tags import create_batch_tag, create_due_tags
 from paimon_nb.table.write.maintenance.consumers import expire_consumers
 from paimon_nb.table.write.maintenance.expire import ExpireLimits, expire_changelogs, expire_snapshots
@@ -19,10 +20,11 @@ from paimon_nb.table.write.maintenance.tags import expire_tags
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
+    from paimon_nb.format.snapshot import Snapshot
     from paimon_nb.table.read.store import TableStore
 
 log = logging.getLogger(__name__)
-_SNAPSHOTS_PER_LISTING = 10
+_SNAPSHOTS_PER_LOOK = 10
 
 
 def run_post_commit(
@@ -32,6 +34,7 @@ def run_post_commit(
     looked_ms: int | None = None,
     partitions: Collection[bytes] = (),
     newest: int | None = None,
+    compacted: bool = False,
 ) -> bool:
     """Expire consumers and partitions, create due tags, then expire tags, snapshots and changelogs, as configured.
 
@@ -42,6 +45,7 @@ def run_post_commit(
             now.
         partitions: those with new rows: `partition.end-input-to-done` marks them at the end of a batch job.
         newest: id of the snapshot of the commit; None: it is looked for.
+        compacted: whether the commit compacted.
 
     Returns whether partition expiry was checked.
 
@@ -58,7 +62,7 @@ def run_post_commit(
         (looks, expire_partitions),
         (own and tags in ("process-time", "watermark"), create_due_tags),
         (own and batch and tags == "batch", create_batch_tag),
-        (own, lambda s: due_steps.update(_due_expiries(s, newest))),
+        (own, lambda s: due_steps.update(_due_expiries(s, newest, compacted=compacted))),
         (own, lambda s: expire_tags(s) if due_steps.get("tags") else None),
         (own, lambda s: expire_snapshots(s) if due_steps.get("snapshots") else None),
         (own, lambda s: expire_changelogs(s) if due_steps.get("changelogs") else None),
@@ -85,22 +89,36 @@ def _run_step(store: TableStore, step: Callable[[TableStore], object]) -> None:
             return
 
 
-def _due_expiries(store: TableStore, newest: int | None) -> dict[str, bool]:
-    """What may have expired. Mostly nothing has; for an object store this is one round of requests."""
+def _due_expiries(store: TableStore, newest: int | None, *, compacted: bool) -> dict[str, bool]:
+    """What may have expired. Mostly nothing has.
+
+    On an object store this is one round of requests for each tenth snapshot; in between only what this process knows of the oldest
+    snapshot can start an expiry, or the option `snapshot.num-retained.max`.
+    """
+    if store.fs.is_object_store and newest is not None and not looks_after(newest, compacted=compacted):
+        known = store.snapshots.oldest_known
+        if known is None:
+            due = store.options.has(opt.SNAPSHOT_NUM_RETAINED_MAX) and _has_expired_snapshots(store, newest)
+        else:
+            due = _is_beyond(store, newest, known) and _has_expired_snapshots(store, newest)
+        return {"snapshots": due and not _has_postponed_rows(store)}
     history = not _has_postponed_rows(store)
     tags, snapshots, changelogs = in_threads_on_object_store(
         store.fs,
-        lambda: bool(store.options.get(opt.TAG_TIME_EXPIRE_ENABLED)) and _has_tags(store, newest),
+        lambda: bool(store.options.get(opt.TAG_TIME_EXPIRE_ENABLED)) and _has_tags(store),
         lambda: history and _has_expired_snapshots(store, newest),
         lambda: history and store.options.changelog_outlives_snapshots and bool(store.changelogs.ids()),
     )
     return {"tags": tags, "snapshots": snapshots, "changelogs": changelogs}
 
 
-def _has_tags(store: TableStore, newest: int | None) -> bool:
-    """Whether there are tags, which may expire. Only a listing shows them: on an object store each tenth snapshot does one."""
-    if store.fs.is_object_store and newest is not None and newest % _SNAPSHOTS_PER_LISTING:
-        return False
+def looks_after(newest: int, *, compacted: bool) -> bool:
+    """Also for a job whose snapshots, all of compactions, have odd ids only, since another one commits in between."""
+    return newest % _SNAPSHOTS_PER_LOOK == 0 or (compacted and newest % _SNAPSHOTS_PER_LOOK == 1)
+
+
+def _has_tags(store: TableStore) -> bool:
+    """Whether there are tags, which may expire. Only a listing shows them."""
     return (store.versions is not None or bool(store.fs.names(store.tags.root))) and bool(store.tags.names())
 
 
@@ -116,7 +134,11 @@ def _has_expired_snapshots(store: TableStore, newest: int | None) -> bool:
         newest, oldest = in_threads_on_object_store(store.fs, store.snapshots.latest_id, store.snapshots.earliest)
     else:
         oldest = store.snapshots.earliest()
-    if newest is None or oldest is None or newest - oldest.id < store.options.get(opt.SNAPSHOT_NUM_RETAINED_MIN):
+    return newest is not None and oldest is not None and _is_beyond(store, newest, oldest)
+
+
+def _is_beyond(store: TableStore, newest: int, oldest: Snapshot) -> bool:
+    if newest - oldest.id < store.options.get(opt.SNAPSHOT_NUM_RETAINED_MIN):
         return False
     limits = ExpireLimits.of(store)
     beyond = newest - oldest.id

@@ -20,7 +20,7 @@ from paimon_nb.table.write.maintenance.reachable import (
     without_changelog,
 )
 from paimon_nb.table.write.publish.changes import forget_last_commit
-from paimon_nb.table.write.publish.overtaken import withdraw_lost_snapshots_afterwards
+from paimon_nb.table.write.publish.head import withdraw_lost_snapshots_afterwards
 
 if TYPE_CHECKING:
     from paimon_nb.format.snapshot import Snapshot

@@ -17,7 +17,7 @@ from paimon_nb.options import table as opt
 from paimon_nb.table.read.live_files import index_entries, live_entries
 from paimon_nb.table.write.maintenance.manifests import publish_manifests
 from paimon_nb.table.write.publish.attempt import ManifestWriter
-from paimon_nb.table.write.publish.overtaken import newest_to_build_on
+from paimon_nb.table.write.publish.head import newest_to_build_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -48,10 +48,10 @@ from paimon_nb.options import table as opt
 from paimon_nb.table.lsm.levels import key_order
 from paimon_nb.table.read.data_evolution import is_dedicated
 from paimon_nb.table.read.live_files import index_entries, live_entries, merge_entries, snapshot_manifests
-from paimon_nb.table.read.store import in_threads_on_object_store
+from paimon_nb.table.read.side_by_side import in_threads_on_object_store
 from paimon_nb.table.write.publish.changes import HASH, Change, current_operation
 from paimon_nb.table.write.publish.conflict_check import check_conflicts
-from paimon_nb.table.write.publish.overtaken import newest_to_build_on, was_overtaken
+from paimon_nb.table.write.publish.overtaken import was_overtaken
 from paimon_nb.table.write.publish.partition_changes import partition_changes
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ if TYPE_CHECKING:
 
     from paimon_nb.format.manifest import DataFile
     from paimon_nb.table.read.store import TableStore
+    from paimon_nb.table.write.publish.head import TableHead
 
 log = logging.getLogger(__name__)
 _FIRST_GUESS = 200
@@ -332,29 +333,6 @@ class CommitMeta:
 
 
 @dataclass(frozen=True, slots=True)
-class TableHead:
-    """What a commit attempt builds on."""
-
-    snapshot: Snapshot | None
-    """The latest one; None for a table without snapshots."""
-    newest_schema: int | None
-    """Id of the newest schema."""
-
-    @classmethod
-    def of(cls, store: TableStore, *checks: Callable[[], object]) -> TableHead:
-        """The head as it is now; `checks` of the table run beside the reads, and their errors come first."""
-        *_, snapshot, newest_schema = in_threads_on_object_store(
-            store.fs, *checks, lambda: _newest(store), store.schemas.latest_id
-        )
-        return cls(snapshot, newest_schema)
-
-
-def _newest(store: TableStore) -> Snapshot | None:
-    newest = store.snapshots.latest()
-    return newest if newest is None or newest.is_known_sound else newest_to_build_on(store)
-
-
-@dataclass(frozen=True, slots=True)
 class CommitOutcome:
     """`snapshot` is the attempted snapshot; `published`: whether it is part of the table now."""
 
@@ -430,6 +408,7 @@ def try_commit(
         if next_change is not None:
             second = _prepare_next(store, head, first, next_change, terms)
         first.writer.flush(*([second.writer] if second is not None else []))
+        store.fs.finish_background_writes()
     except Exception:
         _discard(second)  # nothing was published yet, so the outcome is certain
         first.writer.delete_written()
@@ -459,9 +438,19 @@ def try_commit(
         store.snapshots.write_latest_hint(newest.snapshot.id)
 
     if store.fs.is_object_store:
-        replaced, lost, _ = in_threads_on_object_store(store.fs, lambda: _replaced_error(store), overtaken, write_hint)
+        moved, altered, lost, _ = in_threads_on_object_store(
+            store.fs,
+            lambda: _replaced_error(store, store.fs.check_after_put),
+            lambda: _replaced_error(store, lambda: _check_schema(store)),
+            overtaken,
+            write_hint,
+        )
+        replaced = moved or altered
     else:
-        replaced, lost = _replaced_error(store), overtaken()
+        replaced = _replaced_error(store, store.fs.check_after_put) or _replaced_error(
+            store, lambda: _check_schema(store)
+        )
+        lost = overtaken()
         if replaced is None and not lost:  # the hint of a snapshot that does not belong there would lead readers to it
             write_hint()
     if replaced is not None or lost:
@@ -487,17 +476,20 @@ def base_is_there(store: TableStore, base: Snapshot | None) -> bool:
         return True
 
 
-def _replaced_error(store: TableStore) -> TableReplaced | None:
+def _replaced_error(store: TableStore, look: Callable[[], None]) -> TableReplaced | None:
     """The error if the table was moved, dropped or fast-forwarded while a snapshot of it was published. See docs/decisions/0012."""
     if store.versions is not None:
         return None  # the server decides
     try:
-        store.fs.check_after_put()
-        with suppress(OSError, StoreError):  # a failed look must not look like a failed commit
-            store.check_schema_unchanged()
+        look()
     except TableReplaced as error:
         return error
     return None
+
+
+def _check_schema(store: TableStore) -> None:
+    with suppress(OSError, StoreError):  # a failed look must not look like a failed commit
+        store.check_schema_unchanged()
 
 
 def _prepare_next(

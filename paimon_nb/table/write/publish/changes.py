@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.errors import CommitOverwritten, SnapshotNotFound
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.manifest import ADD, DELETE, DataFile, IndexEntry, ManifestEntry
+from paimon_nb.format.snapshot.directory import same_commit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -285,13 +286,15 @@ def forget_last_commit(store: TableStore) -> None:
         _last.pop(_table_key(store), None)
 
 
-def check_last_commit(store: TableStore) -> None:
-    """Raise CommitOverwritten, once, if the last snapshot that this process published was changed."""
+def check_last_commit(store: TableStore, newest: Snapshot | None) -> None:
+    """Raise CommitOverwritten, once, if the last snapshot that this process published was changed. `newest`: the newest snapshot now."""
     with _lock:
         noted = _last.get(_table_key(store))
     if noted is None:
         return
     expected = noted.snapshot
+    if newest is not None and newest.id == expected.id and same_commit(newest, expected):
+        return
     store.snapshots.invalidate_cache()
     try:
         found: Snapshot | None = store.snapshots.get(expected.id)

@@ -7,67 +7,15 @@ the same id. `put_if_absent` succeeds in both cases, and no reader would ever se
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import MissingFile, StoreError
 from paimon_nb.format.manifest import read_manifest_list
 from paimon_nb.table.read.live_files import entries_of, live_entries, merge_entries, snapshot_manifests
-from paimon_nb.table.read.lost_base import snapshot_below_lost
 
 if TYPE_CHECKING:
     from paimon_nb.format.snapshot import Snapshot
     from paimon_nb.table.read.store import TableStore
-
-log = logging.getLogger(__name__)
-
-
-def newest_to_build_on(store: TableStore) -> Snapshot | None:
-    """The newest snapshot; one that does not belong to the history is deleted first, since it holds the id of the next commit.
-
-    Its files become orphans.
-    """
-    while True:
-        newest = store.snapshots.latest()
-        if newest is None or newest.is_known_sound or store.versions is not None:
-            return newest
-        if snapshot_below_lost(store, newest) is None:
-            return newest
-        _withdraw(store, newest)
-
-
-def withdraw_lost_snapshots(store: TableStore) -> None:
-    """Delete every snapshot above the newest one of the history.
-
-    Ids may be free in between, so that a hint leads to the newest one and commits do not meet the others.
-    """
-    newest = newest_to_build_on(store)
-    if newest is None or store.versions is not None:
-        return
-    for snapshot_id in [i for i in store.snapshots.ids() if i > newest.id]:
-        found = store.snapshots.get_again(snapshot_id)
-        if found is not None and snapshot_below_lost(store, found) is not None:
-            _withdraw(store, found)
-
-
-def withdraw_lost_snapshots_afterwards(store: TableStore) -> None:
-    """`withdraw_lost_snapshots` at the end of a change that has succeeded.
-
-    If the store fails, the next commit, expiry or orphan removal does it: no reader sees those snapshots.
-    """
-    try:
-        withdraw_lost_snapshots(store)
-    except (OSError, StoreError) as error:
-        log.warning("%s: snapshots that do not belong to the history may remain: %s", store.name, error)
-
-
-def _withdraw(store: TableStore, snapshot: Snapshot) -> None:
-    if store.snapshots.withdraw(snapshot):
-        log.warning(
-            "%s: deleted snapshot %d: a rollback had removed the one that it was built on, and its writer was stopped before it saw that;"
-            " CALL sys.remove_orphan_files deletes its files",
-            store.name, snapshot.id,
-        )  # fmt: skip
 
 
 def was_overtaken(store: TableStore, base: Snapshot | None, published: Snapshot) -> bool:

@@ -33,20 +33,20 @@ from paimon_nb.options import table as opt
 from paimon_nb.options.support import Access
 from paimon_nb.table.write.iceberg import check_column_names, check_publishable, publish_iceberg
 from paimon_nb.table.write.publish.abort import abort_messages
-from paimon_nb.table.write.publish.attempt import CommitMeta, Plan, TableHead, try_commit
+from paimon_nb.table.write.publish.attempt import CommitMeta, Plan, try_commit
 from paimon_nb.table.write.publish.chain import snapshot_branch_to_clear
 from paimon_nb.table.write.publish.changes import (
     BATCH_IDENTIFIER,
     Change,
     CommitMessage,
     append_change,
-    check_last_commit,
     compact_change,
     find_already_committed_message,
     mark_consumed,
     record_commit,
 )
 from paimon_nb.table.write.publish.checks import StrictMode, check_only_adds
+from paimon_nb.table.write.publish.head import TableHead
 from paimon_nb.table.write.publish.overwrite import Overwrite, drop_change, overwrite_change
 
 if TYPE_CHECKING:
@@ -131,6 +131,7 @@ class SnapshotPublisher:
             check_publishable(store.schema)
             check_column_names(store)
         self.store = store
+        self._head: TableHead | None = None
         prefix = store.options.get(opt.COMMIT_USER_PREFIX)
         self.user = commit_user or (f"{prefix}_{uuid.uuid4()}" if prefix else str(uuid.uuid4()))
         strict = store.options.get(opt.COMMIT_STRICT_MODE_LAST_SAFE_SNAPSHOT) is not None
@@ -291,9 +292,14 @@ class SnapshotPublisher:
 
     # -- the retry loop
 
+    def begin_with(self, head: TableHead | None) -> None:
+        """Let the first attempt of the next commit build on `head`, which was checked a moment ago; None: on the newest snapshot."""
+        self._head = head
+
     def _checked_head(self) -> TableHead:
         """What the first attempt builds on. Raises TableReplaced, CommitOverwritten."""
-        return TableHead.of(self.store, self.store.check_identity, lambda: check_last_commit(self.store))
+        head, self._head = self._head, None
+        return head or TableHead.checked(self.store)
 
     @property
     def _publishes_in_pairs(self) -> bool:
@@ -379,11 +385,11 @@ class SnapshotPublisher:
                     path=store.root,
                 )
             sleep(pauses.wait_s(tries))
-            head = TableHead.of(store, store.check_identity)
+            head = TableHead.of(store, store.check_first_schema, store.check_schema_unchanged)
 
     def _newer_head(self, head: TableHead) -> TableHead | None:
         """The head now, if others committed and `head` expired while it was read; None if it is the same."""
-        newest = TableHead.of(self.store, self.store.check_identity)
+        newest = TableHead.of(self.store, self.store.check_first_schema, self.store.check_schema_unchanged)
         if head.snapshot is None or newest.snapshot is None or same_commit(head.snapshot, newest.snapshot):
             return None
         return newest
