@@ -171,6 +171,7 @@ def append_rows(
 ) -> Iterator[pa.Table]:
     """Rows of plain files in the table's current schema; `tracked`: with their ids, as `with_tracking` adds them."""
     target_fields = (*store.schema.fields, *TRACKING_FIELDS) if tracked else store.schema.fields
+    store.prefetch(where.partition, where.bucket, files)
     for file in files:
         schema = store.schemas.get(file.schema_id) if file.schema_id != store.schema.id else store.schema
         path = store.data_path(where.partition, where.bucket, file)

@@ -140,6 +140,7 @@ class BucketCompaction:
 
     def _merge_into(self, runs: Sequence[LevelFiles], out: KeyValueFileWriter | None) -> None:
         """Merge the runs chunk by chunk; rows go to `out` (None: they stay in place), changes to a changelog."""
+        self.store.prefetch(self.partition, self.bucket, [f for run in runs for f in run.files])
         sizes = [sum(f.file_size for f in run.files) for run in runs]
         total = sum(sizes)
         streams = [

@@ -31,10 +31,15 @@ class CountingStore(MemoryFileIO):
     def __init__(self) -> None:
         super().__init__()
         self.calls: list[str] = []
+        self.announced: list[str] = []
+        """Files that are fetched side by side, before they are read."""
 
     def read(self, path):
         self.calls.append(f"GET {path}")
         return super().read(path)
+
+    def prefetch(self, files):
+        self.announced += [path for path, _ in files]
 
     def list(self, path):
         self.calls.append(f"LIST {path}")
@@ -157,6 +162,15 @@ def test_a_commit_that_compacts_lists_nothing(store: CountingStore):
     made = opened(store).copy({"write-only": "false", "full-compaction.delta-commits": "1"}).append(rows(5))
     assert [c for c in store.calls if c.startswith("LIST")] == []
     assert made[0] == 33
+
+
+def test_a_compaction_announces_the_files_that_it_reads(store: CountingStore):
+    table = opened(store).copy({"write-only": "false"})
+    store.calls.clear()
+    table.compact(full=True)
+    read = {call.removeprefix("GET ") for call in store.calls if call.startswith("GET") and "/data-" in call}
+    assert len(read) >= 32
+    assert read <= set(store.announced)
 
 
 @pytest.mark.parametrize("published", [[40], [49, 50], [51, 52]])
