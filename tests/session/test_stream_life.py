@@ -48,6 +48,23 @@ def test_a_job_with_a_consumer_and_no_checkpoint_resumes_where_it_was_stopped(sw
     assert listed["state bytes"] > 0
 
 
+@pytest.mark.nightly
+def test_a_job_that_starts_at_a_consumer_takes_back_what_earlier_jobs_stored(swb):
+    """The target adds up: a changed row must take its earlier value back, which only the table knows."""
+    swb.run("CREATE TABLE s (k INT PRIMARY KEY NOT ENFORCED, v INT) WITH ('bucket' = '1')")
+    swb.run("CREATE TABLE t (k INT PRIMARY KEY NOT ENFORCED, v INT) WITH ('bucket' = '1', 'merge-engine' = 'aggregation', 'fields.v.aggregate-function' = 'sum', 'changelog-producer' = 'lookup')")  # fmt: skip
+    text = "INSERT INTO t SELECT * FROM s /*+ OPTIONS('consumer-id' = 'me', 'consumer.expiration-time' = '1 d') */"
+    swb.run(f"INSERT INTO s VALUES (1, 10), (2, 20); {STREAMING}")
+    job = swb.sql(text)
+    assert job.process_available()
+    job.stop()
+    swb.run(f"{BATCH}; INSERT INTO s VALUES (1, 11), (3, 30); DELETE FROM s WHERE k = 2; {STREAMING}")
+    job = swb.sql(text)
+    assert job.process_available()
+    job.stop()
+    assert [r for r in rows(swb, "t") if r[1]] == [(1, 11), (3, 30)]
+
+
 @pytest.mark.parametrize("query", ["SELECT k FROM s", "SELECT DISTINCT k FROM s"], ids=["stateless", "recomputed"])
 def test_a_new_column_of_the_target_does_not_end_its_job(swb, query):
     swb.run("CREATE TABLE s (k INT PRIMARY KEY NOT ENFORCED, v INT); CREATE TABLE t (k INT PRIMARY KEY NOT ENFORCED)")

@@ -58,7 +58,7 @@ class TableChanges:
     """The micro-batches of one table's stream, normalised. They have the columns of the table, `KIND` and `ORDER`."""
 
     def __init__(self, one: StreamInput, *, resumed: bool) -> None:
-        """`resumed`: the query dealt with micro-batches before; what it delivered is looked up in the table."""
+        """`resumed`: the query, or another one with its consumer, dealt with micro-batches before: their rows are looked up in the table."""
         assert one.table is not None
         self._table: Table = one.table
         self._columns_read = None if computed_columns(one.table.schema.options) else one.ref.columns

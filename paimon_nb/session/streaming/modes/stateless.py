@@ -19,7 +19,7 @@ from paimon_nb.session.streaming.planner import StreamMode
 from paimon_nb.session.streaming.sinks import BufferOutput, TableOutput
 from paimon_nb.session.streaming.stream_session import session_copy_for_stream
 from paimon_nb.spark.errors import encode_raised_errors
-from paimon_nb.table.read.stream import StreamOffset
+from paimon_nb.table.read.stream import StreamOffset, starts_at_consumer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -49,7 +49,13 @@ class StatelessRun(SparkRun):
         self._waiting = WaitingRows(self.checkpoint, self.lookups) if self.lookups.unordered else None
         self._snapshot_watermark = _snapshot_watermark_reader(self.only, self.checkpoint)
         looks_up_replaced = self.only.is_upsert and self.output.takes_update_before
-        self._changes = TableChanges(self.only, resumed=self.resumed) if looks_up_replaced else None
+        self._changes = (
+            TableChanges(self.only, resumed=self.resumed or self._starts_at_consumer()) if looks_up_replaced else None
+        )
+
+    def _starts_at_consumer(self) -> bool:
+        table = self.only.table
+        return table is not None and starts_at_consumer(table.copy(self.only.ref.options).store)
 
     def frame(self) -> DataFrame:
         return changes_frame(

@@ -19,6 +19,16 @@ def is_own_consumer(store: TableStore, consumer: str) -> bool:
     return (store.root, consumer) in _own
 
 
+def starts_at_consumer(store: TableStore) -> bool:
+    """Whether a stream of the table starts at the progress of its `consumer-id`: other streams read the changes before."""
+    consumer = store.options.get(opt.CONSUMER_ID)
+    return (
+        consumer is not None
+        and not store.options.get(opt.CONSUMER_IGNORE_PROGRESS)
+        and consumer in store.consumers.ids()
+    )
+
+
 class ConsumerRecord:
     """Does nothing for a stream without `consumer-id`."""
 
