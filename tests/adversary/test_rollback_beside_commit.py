@@ -449,7 +449,7 @@ def test_commits_before_a_rollback_deletes_files(table, place, monkeypatch, end)
             raise Killed
         return published[0]
 
-    def killed(_: object) -> None:
+    def killed(*_: object, **__: object) -> None:
         raise Killed
 
     monkeypatch.setattr(directory, "_known", set())

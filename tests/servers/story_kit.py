@@ -289,6 +289,13 @@ class RunProcess:
             process.send_signal(number)
         process.wait(self._patience_s)
 
+    def resident_kib(self) -> int:
+        """Its memory; 0 if it does not run."""
+        if self._process is None or self._process.poll() is not None:
+            return 0
+        lines = Path(f"/proc/{self._process.pid}/status").read_text().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS"))
+
     def until(self, condition: Callable[[], bool], scene: Callable[[], Any]) -> None:
         """Wait for a condition. Raises PaimonError: the process ended by itself; what it said is its message and its hint."""
         assert self._process is not None
@@ -301,6 +308,15 @@ class RunProcess:
                 raise PaimonError(said, hint=said)
             assert time.monotonic() < deadline, (scene(), self.log.read_text())
             time.sleep(0.05)
+
+
+class _Killed(BaseException):
+    """The process has ended."""
+
+
+def ends_the_process(*_: Any) -> None:
+    """In place of what a sync of this process writes with: what a kill leaves."""
+    raise _Killed
 
 
 def error_of(step: Callable[[], None]) -> PaimonError | None:

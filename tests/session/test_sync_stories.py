@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import json
 import random
+import time
 from collections import Counter
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from memory_s3 import MemoryS3, Processes
 from mock_broker import MockBroker
-from story_kit import error_of, seeds
+from story_kit import ends_the_process, error_of, seeds
 
 import paimon_nb
 from paimon_nb.base import clock
 from paimon_nb.base.errors import CommitConflict
 from paimon_nb.statements.ddl import AddColumn
-from paimon_nb.table.write.maintenance import expire_snapshots, rollback_to_snapshot
+from paimon_nb.table.write.maintenance import expire_snapshots, rollback_to_snapshot, rollback_to_tag
 from paimon_nb.table.write.maintenance.expire import ExpireLimits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from paimon_nb.table.tables.table import Table
@@ -48,7 +50,8 @@ def message(format: str, kind: str, old: dict[str, Any] | None, new: dict[str, A
 class SyncStory:
     """A source table in memory whose changes go to a topic, and a sync of the topic into the table `t`."""
 
-    def __init__(self, where: Path, seed: int, patch: pytest.MonkeyPatch) -> None:
+    def __init__(self, where: Path, seed: int, patch: pytest.MonkeyPatch, *, slow: bool = False) -> None:
+        """`slow`: the tables are in a store whose requests take up to 10 ms."""
         self.chance, self.patch = random.Random(seed), patch
         self.log: list[str] = []
         self.excuses: set[str] = set()
@@ -56,7 +59,11 @@ class SyncStory:
         self.broker = MockBroker()
         self.rows: dict[int, dict[str, Any]] = {}
         self.extra = 0
-        self.wb = paimon_nb.connect(str(where / f"story-{seed}"))
+        if slow:
+            self.wb, client = Processes(patch).start(MemoryS3())
+            client.at = lambda *_: time.sleep(random.random() / 100)
+        else:
+            self.wb = paimon_nb.connect(str(where / f"story-{seed}"))
         self.job: Any = None
         self.change()
         self.restart()
@@ -104,15 +111,15 @@ class SyncStory:
             raise self.job.error
 
     def kill(self) -> None:
-        """What a kill leaves: the changes since the last commit are lost."""
+        """What a kill leaves: the changes since the last commit are lost, and nothing is written any more."""
         if self.job is not None and self.job.isActive:
-            running = self.job.running
-            self.patch.setattr(running, "commit", lambda: None)
-            self.patch.setattr(running, "_commit_and_save_offsets", lambda: None)
+            for name in ("commit", "open"):
+                self.patch.setattr(self.job.running, name, ends_the_process)
             self.job.stop()
+            self.job = None
 
     def read(self) -> None:
-        if not self.job.isActive:
+        if self.job is None or not self.job.isActive:
             self.restart()
         self.job.wait_for(self.is_equal, 3)
 
@@ -145,6 +152,22 @@ class SyncStory:
             rollback_to_snapshot(self.table.store, self.chance.choice(ids[:-1]))
             self.excuses.add("rolled back")
 
+    def rollback_to_tag(self) -> None:
+        if tags := list(self.table.store.tags.readable()):
+            rollback_to_tag(self.table.store, self.chance.choice(tags).name)
+            self.excuses.add("rolled back")
+
+    def rename_and_back(self) -> None:
+        """The target has another name for a while. A sync that commits then may stop."""
+        self.excuses.add("renamed")
+        self.wb.run("ALTER TABLE t RENAME TO away")
+        try:
+            self.change()
+            if self.chance.random() < 0.5 and self.job is not None:
+                self.job.wait_for(lambda: False, 0.3)
+        finally:
+            self.wb.run("ALTER TABLE away RENAME TO t")
+
     def recreate(self) -> None:
         self.wb.run("DROP TABLE t")
         self.excuses.add("dropped")
@@ -155,8 +178,8 @@ class SyncStory:
 
     # -- the story
 
-    def run(self) -> str:
-        for name in self.chance.choices(list(STEPS), list(STEPS.values()), k=self.chance.randrange(4, 20)):
+    def run(self, steps: Mapping[str, int]) -> str:
+        for name in self.chance.choices(list(steps), list(steps.values()), k=self.chance.randrange(4, 20)):
             self.log.append(name)
             self.goes_on(getattr(self, name))
         self.log.append("end")
@@ -175,7 +198,7 @@ class SyncStory:
         return False
 
     def finish(self) -> None:
-        if not self.job.isActive:
+        if self.job is None or not self.job.isActive:
             self.restart()
         self.job.wait_for(self.is_equal, 100)
         found, wanted = self.found(), self.wanted()
@@ -208,13 +231,15 @@ STEPS = {
     "change": 30, "add_column_of_source": 3, "restart": 6, "stop": 2, "kill": 4, "read": 12, "compact": 5, "expire": 3,
     "others_commit": 2, "column_of_the_user": 2, "rollback": 2, "recreate": 1, "jump_of_the_clock": 1,
 }  # fmt: skip
+MORE_STEPS = STEPS | {"rollback_to_tag": 1, "rename_and_back": 2}
+"""The seeds of stories that once failed were drawn without these."""
 
 
-def story(where: Path, seed: int) -> str:
+def story(where: Path, seed: int, steps: Mapping[str, int] = STEPS, *, slow: bool = False) -> str:
     with pytest.MonkeyPatch.context() as patch:
-        told = SyncStory(where, seed, patch)
+        told = SyncStory(where, seed, patch, slow=slow)
         try:
-            return told.run()
+            return told.run(steps)
         except AssertionError as error:
             raise AssertionError(f"seed {seed}: {error}") from error
         finally:
@@ -229,4 +254,4 @@ def test_stories_of_syncs(tmp_path):
 @pytest.mark.nightly
 @pytest.mark.parametrize("seed", seeds(10, 300))
 def test_more_stories_of_syncs(tmp_path, seed):
-    story(tmp_path, seed)
+    story(tmp_path, seed, MORE_STEPS, slow=seed % 5 == 0)

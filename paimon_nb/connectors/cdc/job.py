@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import threading
+import time
 from abc import ABC, abstractmethod
 from dataclasses import field
 from typing import TYPE_CHECKING
@@ -82,6 +83,8 @@ class SyncJob(ABC):
 
     known_metadata: Mapping[str, str] = {}
     """Types of the metadata that the source has, by key."""
+    save_position_s = 3600.0
+    """Seconds after which targets without changes store their position."""
 
     def __init__(self, catalog: Catalog, options: SyncOptions, source: str) -> None:
         """`source`: text that identifies the source and is stable over restarts. The commit user is derived from it.
@@ -98,6 +101,7 @@ class SyncJob(ABC):
         self._stop = threading.Event()
         self._error: BaseException | None = None
         self._thread: threading.Thread | None = None
+        self._last_save = time.monotonic()
 
     @abstractmethod
     def prepare_targets(self) -> None:
@@ -189,6 +193,15 @@ class SyncJob(ABC):
                 target.commit(self.position_of(target))
             else:
                 target.on_idle_checkpoint(self.options.interval_s)
+
+    def save_positions(self) -> None:
+        """Now and then, let targets without changes store their position, too: the source deletes old parts of its log."""
+        if time.monotonic() - self._last_save > self.save_position_s:
+            self._last_save = time.monotonic()
+            for target in self.targets.values():
+                position = self.position_of(target)
+                if target.stored_position != position:
+                    target.store_start_position(position)
 
     def skip_tables(self, sources: str, error: PaimonError) -> None:
         """Continue without some source tables if `ignore_incompatible` is set or, in a database sync, if they have no primary

@@ -33,14 +33,13 @@ if TYPE_CHECKING:
 
 _MAX_SAMPLE = 1000
 """Number of messages that are searched for the first one with columns."""
-_SAVE_POSITION_S = 60.0
-"""How often a target without changes stores its position. It limits what a restart reads again."""
 
 
 class KafkaSync(SyncJob):
     """A sync of the topics of `conf`. A position is the next offset of every partition, as JSON."""
 
     known_metadata = OF_KAFKA
+    save_position_s = 60.0
 
     def __init__(self, catalog: Catalog, conf: Mapping[str, str], options: SyncOptions) -> None:
         """Does not connect. Raises BadOptionValue, UnknownOption, UnknownName: no such format."""
@@ -52,7 +51,6 @@ class KafkaSync(SyncJob):
         self._initial_offsets: dict[str, Offsets] = {}
         """Target -> its offsets at the start of the sync."""
         self._offsets: Offsets = {}
-        self._last_save = time.monotonic()
 
     def prepare_targets(self) -> None:
         """Raises SourceUnavailable. TableNotFound: no such topic. SchemaMismatch: no message has the columns of the table."""
@@ -113,21 +111,14 @@ class KafkaSync(SyncJob):
                 if self._stop.is_set():
                     break
                 if time.monotonic() - committed > self.options.interval_s:
-                    self._commit_and_save_offsets()
+                    self.commit()
+                    self.save_positions()
                     committed = time.monotonic()
             else:
                 next_offsets[str(partition)] = end  # transaction markers at the end are not messages
-        self._commit_and_save_offsets()
-        return True
-
-    def _commit_and_save_offsets(self) -> None:
         self.commit()
-        if time.monotonic() - self._last_save > _SAVE_POSITION_S:
-            self._last_save = time.monotonic()
-            for target in self.targets.values():
-                position = self.position_of(target)
-                if target.position != position:
-                    target.store_start_position(position)
+        self.save_positions()
+        return True
 
     def _apply_message(self, topic: str, partition: str, message: Message) -> None:
         at = f"{topic}/{partition}/{record_offset(message)}"

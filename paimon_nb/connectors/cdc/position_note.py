@@ -38,14 +38,17 @@ class PositionNote:
     def write(self, noted: NotedPosition) -> None:
         self._store.fs.overwrite(self._path, json.dumps(asdict(noted)).encode())
 
-    def read_expired(self) -> NotedPosition | None:
-        """The position if its snapshot has expired; None if there is none, or the snapshot was rolled back. Raises CorruptFile."""
+    def read(self) -> NotedPosition | None:
+        """The position; None if there is none. Raises CorruptFile."""
         try:
             data = json.loads(self._store.fs.read(self._path))
-            noted = NotedPosition(int(data["snapshot"]), int(data["identifier"]), str(data["position"]))
+            return NotedPosition(int(data["snapshot"]), int(data["identifier"]), str(data["position"]))
         except MissingFile:
             return None
         except (ValueError, TypeError, KeyError) as error:
             raise CorruptFile(self._path, f"not the position of a sync ({error})") from None
+
+    def has_expired(self, noted: NotedPosition) -> bool:
+        """Whether the snapshot with the position has expired; otherwise it is there, or was rolled back."""
         earliest = self._store.snapshots.earliest_id()
-        return noted if earliest is not None and noted.snapshot < earliest else None
+        return earliest is not None and noted.snapshot < earliest

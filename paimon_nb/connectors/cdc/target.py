@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from paimon_nb.base import clock
-from paimon_nb.base.errors import SchemaChangeError, SnapshotNotFound, UnsupportedOperation
+from paimon_nb.base.errors import MissingFile, SchemaChangeError, SnapshotNotFound, UnsupportedOperation
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.connectors.cdc.checked_rows import BufferedChange, CheckedRows
 from paimon_nb.connectors.cdc.computed import Computed, parse_computed
@@ -87,12 +87,18 @@ class Target:
         self._columns: ToColumn | None = None
         self._note = PositionNote(self.table.store, user)
         last = self._last_commit()
-        expired = self._note.read_expired() if last is None else None
+        noted = self._note.read()
+        expired = noted if noted is not None and last is None and self._note.has_expired(noted) else None
+        self.was_rolled_back = noted is not None and expired is None and (last is None or last.id < noted.snapshot)
+        """Whether the table had a newer position, and a rollback removed it with its rows."""
         self.position: str | None = None if last is None or not last.properties else last.properties.get(POSITION)
         """Position in the log of the source to continue from; None: the table has no data of this sync yet."""
+        self.stored_position = self.position
+        """The position that the table has: a sync that is started again continues there."""
         self._identifier = 0 if last is None else last.commit_identifier
         if expired is not None:
-            self.position, self._identifier = expired.position, expired.identifier
+            self.position = self.stored_position = expired.position
+            self._identifier = expired.identifier
         self._checkpoints = StreamCommitter(self.table.store, user)
         if last is not None:
             self._checkpoints.continue_after(last)
@@ -117,7 +123,18 @@ class Target:
         return bool(self._buffer) or self._writing is not None
 
     def commit(self, position: str) -> None:
-        """Commit the buffered changes with the position after them. Does nothing if there are none."""
+        """Commit the buffered changes with the position after them. Does nothing if there are none.
+
+        Raises:
+            TimeTravelError: the table was rolled back to before the last commit.
+        """
+        try:
+            self._commit(position)
+        except MissingFile:
+            self._checkpoints.check_not_rolled_back(self.table.store)  # it names the cause
+            raise
+
+    def _commit(self, position: str) -> None:
         self._write_buffered()
         if self._dead_letters is not None:
             self._dead_letters.commit()
@@ -133,7 +150,7 @@ class Target:
                 ignore_empty=False,
             )  # fmt: skip
         self._note_position(position)
-        self.position, self.last_commit_ms = position, clock.now_ms()
+        self.position, self.stored_position, self.last_commit_ms = position, position, clock.now_ms()
         self.rows, self._uncommitted = self.rows + self._uncommitted, 0
 
     def on_idle_checkpoint(self, interval_s: float) -> None:
@@ -156,7 +173,7 @@ class Target:
                 self.table.store, [], self._identifier, full=False, properties={POSITION: position}, ignore_empty=False
             )
             self._note_position(position)
-            self.position = position
+            self.position = self.stored_position = position
         else:
             self.commit(position)
 

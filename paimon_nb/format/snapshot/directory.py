@@ -136,6 +136,10 @@ class Snapshot:
             _known.clear()
         _known.add(self.delta_manifest_list)
 
+    def forget_sound(self) -> None:
+        """This process looks again: a rollback may have removed what the snapshot was built on."""
+        _known.discard(self.delta_manifest_list)
+
     def to_node(self) -> dict[str, Any]:
         """The JSON object, in Java's order; absent fields as in release 1.3."""
         node: dict[str, Any] = {"version": self.version}

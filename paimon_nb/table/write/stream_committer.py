@@ -26,6 +26,7 @@ from paimon_nb.table.write.compact.full_compaction import (
 from paimon_nb.table.write.maintenance.auto_tags import creates_tags_by_process_time, tag_needs_snapshot
 from paimon_nb.table.write.maintenance.partition_done_tracker import IdlePartitions, marks_idle_partitions
 from paimon_nb.table.write.maintenance.tags import create_tag
+from paimon_nb.table.write.publish.changes import forget_last_commit
 from paimon_nb.table.write.stream_small_files import SmallFiles
 
 if TYPE_CHECKING:
@@ -116,8 +117,13 @@ class StreamCommitter:
 
         def check(latest: Snapshot | None) -> None:
             self._check_no_other_writer(store, 0 if latest is None else latest.id)
+            self._check_last_commit(store, latest)  # a rollback may have come since
 
-        made = self._commit.commit(whole, identifier, check=check, **terms)
+        try:
+            made = self._commit.commit(whole, identifier, check=check, **terms)
+        except TimeTravelError:
+            self._commit.abort(whole)
+            raise
         if terms.get("overwrite") is None:
             self._small_files.record_new_files(store, messages)
             made += self._small_files.compact(store, self._commit, identifier, terms.get("watermark"))
@@ -183,17 +189,25 @@ class StreamCommitter:
             TimeTravelError: the table was rolled back, so rows that the stream counts as stored are not in it.
             CommitConflict: another process commits as the same stream.
         """
-        if self.snapshot is None or self._mark is None:
+        if self.snapshot is not None:
+            self._check_no_other_writer(store, store.snapshots.latest_id() or 0)
+            self._check_last_commit(store, None)
+
+    def _check_last_commit(self, store: TableStore, latest: Snapshot | None) -> None:
+        """See `check_not_rolled_back`. `latest`: the newest snapshot, if it was read just now."""
+        if self.snapshot is None or (
+            latest is not None and latest.id == self.snapshot and CommitMark.of(latest) == self._mark
+        ):
             return
-        self._check_no_other_writer(store, store.snapshots.latest_id() or 0)
         now = store.snapshots.get_again(self.snapshot)
         if now is None:
-            latest = store.snapshots.latest_id()
-            if latest is not None and latest > self.snapshot:
+            newest = store.snapshots.latest_id()
+            if newest is not None and newest > self.snapshot:
                 return  # expired
         elif CommitMark.of(now) == self._mark:
             return
         store.check_identity()
+        forget_last_commit(store)  # this error reports it
         raise TimeTravelError(
             f"{store.name}: the table was rolled back to before snapshot {self.snapshot}, which this stream has committed",
             hint="the rows of the stream since then are not in the table. A sync that is started again resumes from the position in "
@@ -218,9 +232,13 @@ class StreamCommitter:
         self._seen = max(self._seen, snapshot.id)
 
     def _record_snapshot(self, store: TableStore, made: Sequence[int]) -> None:
-        newest = store.snapshots.get_again(made[-1]) if made else None
-        if newest is not None:
+        if not made:
+            return
+        newest = store.snapshots.get_again(made[-1])
+        if newest is not None and newest.commit_user == self.user:
             self.continue_after(newest)
+        else:  # a rollback was faster, or an expiry: whoever has this id from now on, it is not this stream's commit
+            self.snapshot, self._mark, self._seen = made[-1], None, max(self._seen, made[-1])
 
     # -- savepoint tag
 

@@ -48,7 +48,7 @@ def rollback_to_snapshot(store: TableStore, snapshot_id: int) -> Snapshot:
     else:
         with undone_on_error(store) as changing:
             _delete_newer_than(changing, target)
-        withdraw_lost_snapshots_afterwards(store)
+        _withdraw_lost(store)
     return target
 
 
@@ -64,8 +64,14 @@ def rollback_to_tag(store: TableStore, name: str) -> Snapshot:
             changing.snapshots.put(without_changelog(target))
             changing.snapshots.write_earliest_hint(target.id)
         _delete_newer_than(changing, target)
-    withdraw_lost_snapshots_afterwards(store)
+    _withdraw_lost(store)
     return target
+
+
+def _withdraw_lost(store: TableStore) -> None:
+    """Delete what was published meanwhile on top of removed snapshots, also by this process, which must not expect it any more."""
+    withdraw_lost_snapshots_afterwards(store)
+    forget_last_commit(store)
 
 
 def _roll_back_by_server(store: TableStore, versions: VersionService, target: int | str) -> None:

@@ -430,6 +430,9 @@ def try_commit(
             pass  # the caller's own attempt raises it again
         except Exception as unclear:
             error = unclear
+    if newest is second and _came_between(store, first, second):
+        _take_back(store, second)
+        return CommitOutcome(published, first.snapshot, None, error)
 
     def overtaken() -> bool:
         return not base_is_there(store, first.base) and was_overtaken(store, first.base, newest.snapshot)
@@ -464,6 +467,11 @@ def try_commit(
         return CommitOutcome(Published.LOST, first.snapshot)
     newest.snapshot.remember_sound()
     return CommitOutcome(published, first.snapshot, second.snapshot if newest is second is not None else None, error)
+
+
+def _came_between(store: TableStore, first: PreparedSnapshot, second: PreparedSnapshot) -> bool:
+    """Whether a rollback removed the first of two snapshots before the second one was published, which then follows nothing."""
+    return not base_is_there(store, first.snapshot) and was_overtaken(store, first.snapshot, second.snapshot)
 
 
 def base_is_there(store: TableStore, base: Snapshot | None) -> bool:

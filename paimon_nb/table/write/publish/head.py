@@ -60,13 +60,15 @@ class TableHead:
         return head
 
 
-def newest_to_build_on(store: TableStore) -> Snapshot | None:
+def newest_to_build_on(store: TableStore, *, trusting: bool = True) -> Snapshot | None:
     """The newest snapshot; one that does not belong to the history is deleted first, since it holds the id of the next commit.
 
-    Its files become orphans.
+    Its files become orphans. `trusting`: what this process knows to be sound is not looked at again.
     """
     while True:
         newest = store.snapshots.latest()
+        if newest is not None and not trusting:
+            newest.forget_sound()
         if newest is None or newest.is_known_sound or store.versions is not None:
             return newest
         if snapshot_below_lost(store, newest) is None:
@@ -74,27 +76,30 @@ def newest_to_build_on(store: TableStore) -> Snapshot | None:
         _withdraw(store, newest)
 
 
-def withdraw_lost_snapshots(store: TableStore) -> None:
+def withdraw_lost_snapshots(store: TableStore, *, trusting: bool = True) -> None:
     """Delete every snapshot above the newest one of the history.
 
-    Ids may be free in between, so that a hint leads to the newest one and commits do not meet the others.
+    Ids may be free in between, so that a hint leads to the newest one and commits do not meet the others. `trusting`: False after
+    a rollback, which removed what this process knew to be sound.
     """
-    newest = newest_to_build_on(store)
+    newest = newest_to_build_on(store, trusting=trusting)
     if newest is None or store.versions is not None:
         return
     for snapshot_id in [i for i in store.snapshots.ids() if i > newest.id]:
         found = store.snapshots.get_again(snapshot_id)
+        if found is not None and not trusting:
+            found.forget_sound()
         if found is not None and snapshot_below_lost(store, found) is not None:
             _withdraw(store, found)
 
 
 def withdraw_lost_snapshots_afterwards(store: TableStore) -> None:
-    """`withdraw_lost_snapshots` at the end of a change that has succeeded.
+    """`withdraw_lost_snapshots` at the end of a change that has succeeded, and that removed what this process knew to be sound.
 
     If the store fails, the next commit, expiry or orphan removal does it: no reader sees those snapshots.
     """
     try:
-        withdraw_lost_snapshots(store)
+        withdraw_lost_snapshots(store, trusting=False)
     except (OSError, StoreError) as error:
         log.warning("%s: snapshots that do not belong to the history may remain: %s", store.name, error)
 
