@@ -113,7 +113,7 @@ def test_a_database_arrives_with_its_types_and_grows(wb, broker):
     job = start(wb, "kafka_sync_database", "ods", inputs, table_prefix="o_", excluding_tables="log")
     until(job, lambda: rows(wb, "ods.o_orders") == [(2, Decimal("12345678.1234"), None, False, "new")])
     assert rows(wb, "ods.o_customers") == []
-    assert job.rows == 1
+    until(job, lambda: job.rows == 1)
     snapshots = wb.table("ods.o_orders").store.snapshots.all()
     locations = [json.loads(s.properties[POSITION])[topic] for s in snapshots if s.properties]
     assert all(

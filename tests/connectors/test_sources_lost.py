@@ -13,6 +13,7 @@ from test_cdc_target import columns, opened, put
 
 import paimon_nb
 from paimon_nb.base.errors import CommitConflict, SourceLost
+from paimon_nb.connectors.cdc.mysql_sync import MySqlSync
 from paimon_nb.connectors.kafka.client import check_offsets_exist
 
 if TYPE_CHECKING:
@@ -146,6 +147,16 @@ def test_a_slot_that_is_dropped_under_a_sync(wb, postgres, again):
         postgres.run(f"SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = '{name}'", f"DROP TABLE {name}", f"DROP PUBLICATION IF EXISTS {name}_tables")  # fmt: skip
 
 
+def purge(mariadb: Any) -> None:
+    """Remove all binlogs but the newest one."""
+    newest = mariadb.run("SHOW BINARY LOGS")[-1][0]
+    while (
+        mariadb.run("SHOW BINARY LOGS")[0][0] != newest
+    ):  # a connection that has just ended holds its log for a moment
+        mariadb.run(f"PURGE BINARY LOGS TO '{newest}'")
+        time.sleep(0.1)
+
+
 @pytest.mark.nightly
 def test_a_binlog_that_was_purged_while_the_sync_was_stopped(wb, mariadb):
     """The sentence says what to do, and after that no row is missing."""
@@ -163,12 +174,7 @@ def test_a_binlog_that_was_purged_while_the_sync_was_stopped(wb, mariadb):
         assert job.wait_for(lambda: job.rows == 1, 120)
         job.stop()
         mariadb.run(f"INSERT INTO {shop}.t VALUES (2)", "FLUSH BINARY LOGS")
-        newest = mariadb.run("SHOW BINARY LOGS")[-1][0]
-        while (
-            mariadb.run("SHOW BINARY LOGS")[0][0] != newest
-        ):  # a connection that has just ended holds its log for a moment
-            mariadb.run(f"PURGE BINARY LOGS TO '{newest}'")
-            time.sleep(0.1)
+        purge(mariadb)
         with pytest.raises(SourceLost, match="has purged the binlog after") as lost:
             sync().wait_for(lambda: False, 120)
         assert "drop the table and start the sync again" in lost.value.hint
@@ -177,6 +183,43 @@ def test_a_binlog_that_was_purged_while_the_sync_was_stopped(wb, mariadb):
         assert job.wait_for(lambda: job.rows == 2, 120)
         job.stop()
         assert sorted(wb.table("t").to_arrow().column("id").to_pylist()) == [1, 2]
+    finally:
+        wb.session.jobs.stop_all()
+        mariadb.run(f"DROP DATABASE {shop}")
+
+
+@pytest.mark.nightly
+def test_a_table_without_changes_does_not_need_a_binlog_that_was_purged(wb, mariadb, monkeypatch):
+    """Its target stores the position of the sync from time to time."""
+    monkeypatch.setattr(MySqlSync, "save_position_s", 0.0)
+    shop = f"lost_{uuid.uuid4().hex[:6]}"
+    mariadb.run(
+        f"CREATE DATABASE {shop}", *(f"CREATE TABLE {shop}.{t} (id INT PRIMARY KEY)" for t in ("quiet", "busy"))
+    )
+    text = ",".join(f"{k}={v}" for k, v in (mariadb.conf | {"database-name": shop}).items())
+    call = f"CALL sys.mysql_sync_database(database => 'lake', mysql_conf => '{text}', interval => '50 ms')"
+
+    def sync() -> Any:
+        (row,) = wb.run(call).arrow.to_pylist()
+        return wb.session.jobs.find(row["job"])
+
+    def ids(table: str) -> list[int]:
+        return sorted(wb.table(f"lake.{table}").to_arrow().column("id").to_pylist())
+
+    try:
+        job = sync()
+        for n in (1, 2):
+            mariadb.run(f"INSERT INTO {shop}.busy VALUES ({n})")
+            assert job.wait_for(lambda n=n: n in ids("busy"), 120)
+        assert job.wait_for(lambda: len({t.stored_position for t in job.running.targets.values()}) == 1, 120)
+        job.stop()
+        mariadb.run("FLUSH BINARY LOGS")
+        purge(mariadb)
+        job = sync()
+        mariadb.run(f"INSERT INTO {shop}.quiet VALUES (1)")
+        assert job.wait_for(lambda: ids("quiet") == [1], 120)
+        job.stop()
+        assert ids("busy") == [1, 2]
     finally:
         wb.session.jobs.stop_all()
         mariadb.run(f"DROP DATABASE {shop}")

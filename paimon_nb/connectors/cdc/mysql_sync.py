@@ -85,7 +85,8 @@ class MySqlSync(DatabaseSync[SourceTable]):
 
     @override
     def position_of(self, target: Target) -> str:
-        return self.position
+        ahead = target.position is not None and has_reached(target.position, self.position)  # after a restart
+        return str(target.position) if ahead else self.position
 
     def _restart_from_tables(self) -> None:
         """Discard uncommitted changes and continue from the positions stored in the targets."""
@@ -134,6 +135,7 @@ class MySqlSync(DatabaseSync[SourceTable]):
             finished = self._stop.is_set() or (end is not None and has_reached(self.position, end))
             if finished or transaction is None or time.monotonic() - committed > self.options.interval_s:
                 self.commit()
+                self.save_positions()
                 committed = time.monotonic()
             if finished:
                 return

@@ -59,9 +59,8 @@ class PostgresSync(DatabaseSync[SourceTable]):
         with PostgresClient(self.conf) as client:
             client.check()
             self.register_tables(client.tables(), first=True)
-            known = [SyncPosition.from_text(t.position).lsn for t in self.targets.values() if t.position is not None]
             if self.conf.start != "snapshot":
-                client.open_slot([s.table for s in self.sources.values()], resume_lsn=min(known) if known else None)
+                client.open_slot([s.table for s in self.sources.values()], resume_lsn=self._resume_lsn())
 
     def run_sync(self) -> None:
         last_message = time.monotonic()
@@ -106,7 +105,8 @@ class PostgresSync(DatabaseSync[SourceTable]):
         self._positions = {
             name: SyncPosition.from_text(t.position) for name, t in self.targets.items() if t.position is not None
         }
-        self.sync_position = SyncPosition(min((p.lsn for p in self._positions.values()), default=0))
+        least = min((p.lsn for p in self._positions.values()), default=0)
+        self.sync_position = SyncPosition(max(least, min(client.slot_start_lsn(), self._resume_lsn() or 0)))
 
     # -- the log
 
@@ -119,12 +119,29 @@ class PostgresSync(DatabaseSync[SourceTable]):
             self._apply_transaction(client, transaction)
         self.commit()
         if not pending and end - self.sync_position.lsn > _IDLE_LOG_BYTES:
-            # The slot would otherwise retain the log of unrelated changes without limit.
             self.sync_position = SyncPosition(end)
-            for target in self.targets.values():
-                target.store_start_position(self.position_of(target))
+        self._store_position()
         client.advance_slot(self.sync_position.lsn)
         return bool(pending)
+
+    def _store_position(self) -> None:
+        """Let one target have the position of the sync, before the slot goes there. Others had no changes since theirs."""
+        if self.targets and max(self._stored_lsns(), default=0) < self.sync_position.lsn:
+            target = next(iter(self.targets.values()))
+            target.store_start_position(self.position_of(target))
+
+    def _stored_lsns(self, *, rolled_back: bool = False) -> list[int]:
+        """The positions that the targets have. `rolled_back`: only of those whose newer position a rollback removed."""
+        targets = [t for t in self.targets.values() if t.was_rolled_back or not rolled_back]
+        return [SyncPosition.from_text(t.stored_position).lsn for t in targets if t.stored_position is not None]
+
+    def _resume_lsn(self) -> int | None:
+        """From where on the slot must have the log; None: the targets have no rows of this sync.
+
+        The slot was advanced when all targets had the changes before: those with an older position had none since, unless they were
+        rolled back.
+        """
+        return min([max(self._stored_lsns(), default=0), *self._stored_lsns(rolled_back=True)]) or None
 
     def _apply_transaction(self, client: PostgresClient, transaction: Transaction) -> None:
         for change in transaction.changes:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import posixpath
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base import clock
@@ -164,7 +165,10 @@ class StreamCommitter:
         self._since_full += 1
         if self._is_overdue(store) or (identifier is not None and self.is_full(store, identifier)):
             if behind := self._compact_idle_buckets(store, ()):
-                made += self._commit.commit(behind, number, **terms)
+                with suppress(
+                    CommitConflict
+                ):  # another compaction came first; this one is due again at the next checkpoint
+                    made += self._commit.commit(behind, number, **terms)
             self._record_full_compaction(store, behind, made)
         if not made and (_forces_snapshots(store) or tag_needs_snapshot(store)):
             made += self._commit.commit([], number, ignore_empty=False, **terms)

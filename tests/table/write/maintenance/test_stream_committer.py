@@ -11,6 +11,7 @@ from history_kit import Ticking
 from write_kit import arrow, compact_all, make_table
 
 from paimon_nb.base.errors import CommitConflict
+from paimon_nb.format.snapshot import SnapshotDirectory
 from paimon_nb.table.tables.table import Table
 from paimon_nb.table.write import TableWrite
 from paimon_nb.table.write.commit import BATCH_IDENTIFIER
@@ -143,6 +144,28 @@ def test_checkpoints_without_rows_count(tmp_path: Path) -> None:
     assert stream.quiet(5) == [2]
     stream.put({"k": 2, "v": 2})
     assert told(store) == [("APPEND", 1, 0), ("COMPACT", 1, 1), ("APPEND", 2, 0)]
+
+
+def test_a_compaction_of_another_writer_does_not_end_an_idle_stream(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other one comes between the look and the publish of the full compaction that a checkpoint without rows runs."""
+    store = keyed(tmp_path, **FULL, **{"full-compaction.delta-commits": "2"})
+    stream = Stream(store)
+    stream.put({"k": 1, "v": 1})
+    publish, once = SnapshotDirectory.publish, [compact_all]
+
+    def interrupted(self: SnapshotDirectory, *arguments: Any, **options: Any) -> Any:
+        if once:
+            once.pop()(store)
+        return publish(self, *arguments, **options)
+
+    monkeypatch.setattr(SnapshotDirectory, "publish", interrupted)
+    stream.quiet(3)
+    stream.put({"k": 2, "v": 2})
+    stream.quiet(3)
+    assert not once
+    assert told(store)[-1] == ("COMPACT", 2, 1)
 
 
 def test_a_time_says_when(tmp_path: Path, time: Ticking) -> None:
