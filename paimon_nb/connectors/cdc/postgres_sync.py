@@ -105,8 +105,8 @@ class PostgresSync(DatabaseSync[SourceTable]):
         self._positions = {
             name: SyncPosition.from_text(t.position) for name, t in self.targets.items() if t.position is not None
         }
-        least = min((p.lsn for p in self._positions.values()), default=0)
-        self.sync_position = SyncPosition(max(least, min(client.slot_start_lsn(), self._resume_lsn() or 0)))
+        lowest = min((p.lsn for p in self._positions.values()), default=0)
+        self.sync_position = SyncPosition(max(lowest, min(client.slot_start_lsn(), self._resume_lsn() or 0)))
 
     # -- the log
 
