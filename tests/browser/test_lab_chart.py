@@ -119,7 +119,7 @@ def test_a_chart_has_panels_shares_and_a_logarithmic_axis(shown: Notebook) -> No
     expect(output.get_by_label("Stack", exact=True)).to_have_count(0)
     output.get_by_label("Right axis", exact=True).select_option(label="amount")
     expect(output.locator(".dg-chart-title")).to_contain_text("with sum of amount at the right")
-    expect(output.locator(".dg-second")).to_be_visible()
+    expect(output.locator(".dg-second")).to_have_count(1)
     output.get_by_label("One chart per", exact=True).select_option(label="shop")
     expect(output.locator(".dg-chart-title")).to_contain_text(", for each shop")
     expect(output.locator(".dg-plot svg[role=img] > g")).to_have_count(8)
@@ -132,6 +132,10 @@ def test_a_chart_has_panels_shares_and_a_logarithmic_axis(shown: Notebook) -> No
     output.get_by_label("One chart per", exact=True).select_option("")
     output.get_by_label("Scale", exact=True).select_option("")
     expect(output.locator(".dg-plot svg[role=img] > g")).to_have_count(0)
+    output.get_by_label("Right axis", exact=True).select_option("")
+    expect(output.locator(".dg-second")).to_have_count(0)
+    output.get_by_label("X", exact=True).select_option(label="shop")
+    expect(output.locator(".dg-chart-title")).to_have_text("sum of amount by shop")
 
 
 @pytest.mark.nightly
