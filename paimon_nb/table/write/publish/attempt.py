@@ -430,9 +430,6 @@ def try_commit(
             pass  # the caller's own attempt raises it again
         except Exception as unclear:
             error = unclear
-    if newest is second and _came_between(store, first, second):
-        _take_back(store, second)
-        return CommitOutcome(published, first.snapshot, None, error)
 
     def overtaken() -> bool:
         return not base_is_there(store, first.base) and was_overtaken(store, first.base, newest.snapshot)
@@ -440,12 +437,16 @@ def try_commit(
     def write_hint() -> None:
         store.snapshots.write_latest_hint(newest.snapshot.id)
 
+    def cut_in_two() -> bool:
+        return newest is second and _came_between(store, first, newest)
+
     if store.fs.is_object_store:
-        moved, altered, lost, _ = in_threads_on_object_store(
+        moved, altered, lost, cut, _ = in_threads_on_object_store(
             store.fs,
             lambda: _replaced_error(store, store.fs.check_after_put),
             lambda: _replaced_error(store, lambda: _check_schema(store)),
             overtaken,
+            cut_in_two,
             write_hint,
         )
         replaced = moved or altered
@@ -453,8 +454,10 @@ def try_commit(
         replaced = _replaced_error(store, store.fs.check_after_put) or _replaced_error(
             store, lambda: _check_schema(store)
         )
-        lost = overtaken()
-        if replaced is None and not lost:  # the hint of a snapshot that does not belong there would lead readers to it
+        lost, cut = overtaken(), cut_in_two()
+        if (
+            replaced is None and not lost and not cut
+        ):  # the hint of a snapshot that does not belong there would lead readers to it
             write_hint()
     if replaced is not None or lost:
         _take_back(store, second)
@@ -465,6 +468,11 @@ def try_commit(
         if replaced is not None:
             raise replaced
         return CommitOutcome(Published.LOST, first.snapshot)
+    if cut:  # the first one was committed, and rolled back with its rows
+        _take_back(store, second)
+        if store.fs.is_object_store:
+            store.snapshots.delete_hints()
+        return CommitOutcome(published, first.snapshot, None, error)
     newest.snapshot.remember_sound()
     return CommitOutcome(published, first.snapshot, second.snapshot if newest is second is not None else None, error)
 
