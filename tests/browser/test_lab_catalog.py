@@ -274,7 +274,9 @@ def test_a_warehouse_is_opened_from_the_side_bar(shown: Notebook, bar: Locator) 
     form.get_by_role("button", name="Connect", exact=True).click()
     expect(form).to_contain_text("address is empty")
     assert serious_issues_of(shown, ".pnb.connect") == []
-    form.get_by_role("group", name="opened before").get_by_role("button", name=re.compile("test_lab_catalog.warehouse$")).click()
+    form.get_by_role("group", name="opened before").get_by_role(
+        "button", name=re.compile("test_lab_catalog.warehouse$")
+    ).click()
     form.get_by_role("button", name="Connect", exact=True).focus()
     page.keyboard.press("Enter")
     expect(item(bar, "orders, table")).to_be_visible()
