@@ -293,7 +293,11 @@ class SnapshotPublisher:
     # -- the retry loop
 
     def begin_with(self, head: TableHead | None) -> None:
-        """Let the first attempt of the next commit build on `head`, which was checked a moment ago; None: on the newest snapshot."""
+        """Let the first attempt of the next commit build on what its write began with.
+
+        Args:
+            head: what `TableHead.checked` returned a moment ago; None: the newest snapshot is read again.
+        """
         self._head = head
 
     def _checked_head(self) -> TableHead:
