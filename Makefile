@@ -52,8 +52,6 @@ BY_FILE    = --dist loadfile --no-loadscope-reorder
 PARALLEL   = -n $(WORKERS) $(BY_FILE)
 NBVAL      = -p nbval.plugin --nbval --nbval-sanitize-with tests/notebook/sanitize.cfg --nbval-current-env -p no:cacheprovider
 NOTEBOOKS  = $(NBVAL) notebooks
-# Each notebook has a kernel, and most a Spark of its own: the first one here, all of them in `make notebooks`.
-SOME_NOTEBOOKS = $(NBVAL) notebooks/01-quickstart.ipynb
 LINT       = $(BIN)/ruff format --check paimon_nb tests benchmarks examples && $(BIN)/ruff check paimon_nb tests benchmarks examples
 # Make a folder for temporary files; print the table of skipped tests after the last stage, also when one fails.
 define STAGES
@@ -70,7 +68,7 @@ test: $(SETUP) ## All that a change must pass; tests whose program is missing ar
 	cat "$$report"; exit $$failed; } & units=$$!; \
 	until test -s "$$rest" || ! kill -0 $$units 2>/dev/null; do sleep 0.1; done; wait $$warm_up || true; \
 	nice $(BIN)/mypy & types=$$!; failed=0; \
-	test -s "$$rest" && $(PYTEST) -m "not unit and not nightly" @"$$rest" $(SOME_NOTEBOOKS) $(PARALLEL) || failed=1; \
+	test -s "$$rest" && $(PYTEST) -m "not unit and not nightly" @"$$rest" $(PARALLEL) || failed=1; \
 	wait $$units || failed=1; wait $$types || failed=1; exit $$failed
 
 notebooks: export JAVA_TOOL_OPTIONS ?= $(SHORT_JVM)
