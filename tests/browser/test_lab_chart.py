@@ -264,7 +264,7 @@ def test_a_million_rows_of_a_thousand_columns_become_few_points(shown: Notebook)
     output.get_by_label("per", exact=True).select_option("quarter")
     expect(output.locator(".dg-plot path")).not_to_have_count(0)
     output.get_by_label("Type", exact=True).select_option("scatter")
-    expect(output.locator(".dg-chart-notes")).to_contain_text("A random sample of 4,000 of 1,000,000 rows.")
+    expect(output.locator("[id$=chart] .dg-chart-notes")).to_contain_text("A random sample of 4,000 of 1,000,000 rows.")
     assert settled(shown.page, output.locator(".dg-plot path").count) <= 4000
     output.get_by_label("Type", exact=True).select_option(
         "line"
