@@ -280,6 +280,7 @@ def test_a_warehouse_is_opened_from_the_side_bar(shown: Notebook, bar: Locator) 
     form.get_by_role("button", name="Connect", exact=True).focus()
     page.keyboard.press("Enter")
     expect(item(bar, "orders, table")).to_be_visible()
+    page.evaluate(CLOSE, "Open a warehouse")
 
 
 @pytest.mark.nightly
