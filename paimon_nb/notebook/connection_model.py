@@ -12,6 +12,7 @@ from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.redact import is_secret
 from paimon_nb.base.sql_quoting import text_literal
 from paimon_nb.catalog.state_tables import visible_tables
+from paimon_nb.table.tables.inspect.formatting import count_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -180,7 +181,7 @@ def folder_note(path: str) -> str:
     if not databases:
         return "This folder has no tables yet: they come into it."
     tables = sum(1 for entry in folder.glob("*.db/*/schema") if entry.is_dir())
-    return f"This folder is a warehouse: {_count(tables, 'table')} in {_count(databases, 'database')}."
+    return f"This folder is a warehouse: {count_text(tables, 'table')} in {count_text(databases, 'database')}."
 
 
 def opened_sentence(session: Session) -> str:
@@ -189,8 +190,4 @@ def opened_sentence(session: Session) -> str:
     databases = list(catalog.databases())
     tables = sum(len(visible_tables(catalog, database)) for database in databases[:20])
     more = " or more" if len(databases) > 20 else ""
-    return f"Connected to {catalog.warehouse}: {_count(tables, 'table')}{more} in {_count(len(databases), 'database')}."
-
-
-def _count(number: int, name: str) -> str:
-    return f"{number:,} {name}{'s' * (number != 1)}"
+    return f"Connected to {catalog.warehouse}: {count_text(tables, 'table')}{more} in {count_text(len(databases), 'database')}."

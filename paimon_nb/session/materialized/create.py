@@ -36,7 +36,6 @@ from paimon_nb.session.materialized.definition_query import full_names
 from paimon_nb.session.materialized.prepared_query import prepare
 from paimon_nb.session.materialized.refresh import (
     check_no_flink_job,
-    count_text,
     fill,
     materialized_definition,
     refresh,
@@ -52,6 +51,7 @@ from paimon_nb.statements import (
     SetOptions,
     SetQuery,
 )
+from paimon_nb.table.tables.inspect.formatting import count_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -23,6 +23,7 @@ from paimon_nb.options.materialized import LAST_ERROR
 from paimon_nb.session.materialized.definition import definition_of, is_materialized
 from paimon_nb.session.materialized.prepared_query import prepare
 from paimon_nb.statements import ResetOptions, SetOptions
+from paimon_nb.table.tables.inspect.formatting import count_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,11 +61,6 @@ class Refreshed:
             return "was refreshed by another process"
         why = f": {self.reason}" if self.reason else ""
         return f"refreshed ({self.action}{why}): {count_text(self.added, 'row')} added, {self.removed:,} removed"
-
-
-def count_text(number: int, thing: str) -> str:
-    """`1 row`, `2 rows`."""
-    return f"{number:,} {thing}{'s' * (number != 1)}"
 
 
 def refresh(session: Session, target: ResolvedTable, *, full: bool = False) -> Refreshed:

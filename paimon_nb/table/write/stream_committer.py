@@ -165,9 +165,8 @@ class StreamCommitter:
         self._since_full += 1
         if self._is_overdue(store) or (identifier is not None and self.is_full(store, identifier)):
             if behind := self._compact_idle_buckets(store, ()):
-                with suppress(
-                    CommitConflict
-                ):  # another compaction came first; this one is due again at the next checkpoint
+                # Another compaction may come first: this one is due again at the next checkpoint.
+                with suppress(CommitConflict):
                     made += self._commit.commit(behind, number, **terms)
             self._record_full_compaction(store, behind, made)
         if not made and (_forces_snapshots(store) or tag_needs_snapshot(store)):

@@ -10,7 +10,7 @@ from paimon_nb.base.redact import redact_options
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.table.read.live_files import read_live
 from paimon_nb.table.read.plan.time_travel import AtVersion, resolve_time_travel
-from paimon_nb.table.tables.inspect.formatting import bytes_text, partition_text
+from paimon_nb.table.tables.inspect.formatting import bytes_text, count_text, partition_text
 
 if TYPE_CHECKING:
     from paimon_nb.format.schema import TableSchema
@@ -60,13 +60,13 @@ class SnapshotComparison:
             some = self.only(what)
             if some:
                 lines.append(
-                    f"  {what:<7} {_count_text(len(some), 'file')}, {sum(f.rows for f in some):,} rows, {bytes_text(sum(f.bytes for f in some))}"
+                    f"  {what:<7} {count_text(len(some), 'file')}, {sum(f.rows for f in some):,} rows, {bytes_text(sum(f.bytes for f in some))}"
                 )
                 lines += [
                     f"    {_levels_text(f)} {f.file}" + (f"  {f.partition}" if f.partition else "") for f in some[:20]
                 ]
                 lines += [f"    and {len(some) - 20} more"] * (len(some) > 20)
-        lines.append(f"  same    {_count_text(self.same_files, 'file')}")
+        lines.append(f"  same    {count_text(self.same_files, 'file')}")
         lines.append(f"  physical rows {self.rows_before:,} -> {self.rows_after:,}")
         return "\n".join([*lines, *(f"  column {c}" for c in self.columns), *(f"  option {o}" for o in self.options)])
 
@@ -145,7 +145,3 @@ def _option_changes(before: Mapping[str, str], after: Mapping[str, str]) -> Iter
 def _levels_text(change: FileChange) -> str:
     both = [f"L{level}" for level in (change.level_before, change.level_after) if level is not None]
     return " -> ".join(both)
-
-
-def _count_text(number: int, thing: str) -> str:
-    return f"{number:,} {thing}{'s' * (number != 1)}"

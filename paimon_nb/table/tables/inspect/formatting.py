@@ -20,6 +20,11 @@ def partition_text(store: TableStore, partition: bytes) -> str:
     )
 
 
+def count_text(number: int, thing: str) -> str:
+    """`1 row`, `2 rows`."""
+    return f"{number:,} {thing}{'s' * (number != 1)}"
+
+
 def bytes_text(size: float) -> str:
     """`1.5 MB`: powers of 1000, at most three digits."""
     for unit in ("B", "kB", "MB", "GB"):

@@ -455,9 +455,8 @@ def try_commit(
             store, lambda: _check_schema(store)
         )
         lost, cut = overtaken(), cut_in_two()
-        if (
-            replaced is None and not lost and not cut
-        ):  # the hint of a snapshot that does not belong there would lead readers to it
+        # The hint of a snapshot that does not belong there would lead readers to it.
+        if replaced is None and not lost and not cut:
             write_hint()
     if replaced is not None or lost:
         _take_back(store, second)
