@@ -143,6 +143,7 @@ class Notebook:
     def theme(self, name: str) -> None:
         self.command("apputils:change-theme", theme=name)
         self.page.wait_for_function(THEME_IS_LOADED, arg=name == "JupyterLab Light")
+        self.page.locator("#jupyterlab-splash").wait_for(state="detached")  # it lies over the page
         at_rest(self.page)
 
     def output(self, cell: int) -> Any:
