@@ -40,12 +40,14 @@ def amplification_svg(history: Amplification, trigger: int | None = None, width:
     tops = [_TOP + i * (_TALL + _GAP) for i in range(3)]
     parts += _written_bars(states, xs, step, tops[0], end)
     parts += _side_text(side, tops[0], *_written_text(history))
-    parts += _run_count_line(states, xs, step, tops[1], end, trigger)
-    parts += _side_text(side, tops[1], count(states[-1].runs, "run"), f"per read; max {max(m.runs for m in states)}")
+    what = "run" if history.has_runs else "file"
+    parts += _run_count_line(states, xs, step, tops[1], end, trigger, f"{what}s")
+    most = f"max {max(m.runs for m in states)}"
+    parts += _side_text(side, tops[1], count(states[-1].runs, what), f"per read; {most}" if history.has_runs else most)
     parts += _space_bars(states, xs, step, tops[2], end)
-    parts += _side_text(side, tops[2], *_space_text(states[-1]))
+    parts += _side_text(side, tops[2], *_space_text(states[-1], history.has_runs))
     parts += _commit_dots(states, xs, step, tops[2] + _TALL + 18)
-    parts += [_hover_column(m, x, step, height) for m, x in zip(states, xs, strict=True)]
+    parts += [_hover_column(m, x, step, height, what) for m, x in zip(states, xs, strict=True)]
     return "".join([*parts, "</svg>"])
 
 
@@ -70,7 +72,9 @@ def _written_text(history: Amplification) -> tuple[str, str]:
     return ratio, f"{bytes_text(history.by_writers)} written, {bytes_text(history.by_compaction)} rewritten"
 
 
-def _space_text(latest: Sample) -> tuple[str, str]:
+def _space_text(latest: Sample, has_runs: bool) -> tuple[str, str]:
+    if not has_runs:
+        return bytes_text(latest.size), ""
     share = "" if latest.space is None else f" · {latest.space * 100:.0f} %"
     return bytes_text(latest.size) + share, f"dark = oldest run: {bytes_text(latest.oldest)}"
 
@@ -90,9 +94,9 @@ def _written_bars(states: Sequence[Sample], xs: Sequence[float], step: float, to
 
 
 def _run_count_line(
-    states: Sequence[Sample], xs: Sequence[float], step: float, top: float, end: float, trigger: int | None
+    states: Sequence[Sample], xs: Sequence[float], step: float, top: float, end: float, trigger: int | None, label: str
 ) -> list[str]:
-    out = _axis_with_label("runs", top, end)
+    out = _axis_with_label(label, top, end)
     largest = max([m.runs for m in states] + ([trigger] if trigger is not None else []) + [1]) * 1.12
 
     def y_of(n: float) -> float:
@@ -139,12 +143,14 @@ def _commit_dots(states: Sequence[Sample], xs: Sequence[float], step: float, y: 
     return out
 
 
-def _hover_column(m: Sample, x: float, step: float, height: float) -> str:
+def _hover_column(m: Sample, x: float, step: float, height: float, what: str) -> str:
     """An invisible column whose tooltip shows a commit's numbers."""
-    space = "" if m.space is None else f", {m.space * 100:.0f} % of the oldest run"
+    has_runs = what == "run"
+    space = "" if m.space is None or not has_runs else f", {m.space * 100:.0f} % of the oldest run"
+    runs = f"{count(m.runs, 'sorted run')} per read" if has_runs else f"{count(m.runs, 'file')} in the fullest bucket"
     facts = (
         f"snapshot {m.snapshot} · {m.kind.lower()}\nwrote {bytes_text(m.written)}"
         + (f", replacing {bytes_text(m.rewritten)}" if m.rewritten else "")
-        + f"\n{count(m.runs, 'sorted run')} per read\n{bytes_text(m.size)} live{space}"
+        + f"\n{runs}\n{bytes_text(m.size)} live{space}"
     )
     return f'<rect class="column" x="{x - step / 2:.1f}" y="{_TOP - 6}" width="{step:.1f}" height="{height - _TOP + 4:.0f}" fill="transparent"><title>{escape(facts)}</title></rect>'  # fmt: skip

@@ -109,10 +109,16 @@ def due_report(buckets: Sequence[CompactionPreview], limit: int = 8) -> Report:
             for r in due.rules
         )
         html.append(
-            f"<div><b>{escape(where)}</b> · {due.runs} sorted run{'s' * (due.runs != 1)} · {escape(first_rule)}</div><table class='rules'>{rules}</table>"
+            f"<div><b>{escape(where)}</b> · {due.runs_text} · {escape(first_rule)}</div><table class='rules'>{rules}</table>"
         )
     hidden = len(buckets) - limit
-    hidden_note = [f"{hidden} more bucket{'s' * (hidden != 1)} with fewer runs"] if hidden > 0 else []
+    hidden_note = (
+        [
+            f"{hidden} more bucket{'s' * (hidden != 1)} with fewer {'files' if buckets[-1].output_files is not None else 'runs'}"
+        ]
+        if hidden > 0
+        else []
+    )
     text = "\n".join([*(str(d) for d in buckets[:limit]), *hidden_note]) or "no files yet"
     return Report(
         buckets,

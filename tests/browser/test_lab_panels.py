@@ -63,7 +63,7 @@ def test_compaction_asks_what_if_and_runs(shown: Notebook) -> None:
     keyboard.press("Control+A")
     keyboard.type("3")
     keyboard.press("Enter")
-    due = r"^▸ Next compaction in bucket 0: 2 files \(1\d\.\d kB\) into level 3; rule: compaction\.size-ratio$"
+    due = r"^▸ Next compaction in bucket 0: 2 files \(1\d\.\d kB\) to level 3; rule: compaction\.size-ratio$"
     expect(verdict).to_have_text(re.compile(due))
     assert signs(output) == ["▸ picked for compaction"] * 2
     expect(trigger).to_be_focused()  # drawing anew took nothing away from the reader

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from shell_kit import KEYED, Shell, rows
 
-from paimon_nb.base.errors import BadOptionValue, UnsupportedOperation
+from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.notebook.widgets.compaction import Compaction
 from paimon_nb.table.tables.inspect import amplification
 
@@ -118,12 +119,31 @@ def test_the_history_is_that_of_the_system_tables(three_runs) -> None:
     assert history.samples[3].space == 1.0
 
 
-def test_a_table_without_keys_has_no_levels_and_an_empty_one_no_files(wb: Workbench, shell: Shell) -> None:
-    wb.run("CREATE TABLE a (id INT)")
-    with pytest.raises(UnsupportedOperation, match="no primary key"):
-        Compaction(wb.table("a"))
+def test_small_files_of_a_table_without_keys_are_told_tried_and_merged(wb: Workbench, shell: Shell) -> None:
+    wb.run("CREATE TABLE a (id INT, v STRING)")
+    table = wb.table("a")
+    for i in range(4):
+        table.append(rows([i]))
+    panel = Compaction(table)
+    assert panel.lead().startswith("A read of the whole table opens 4 files, and merges nothing. Nothing has to be")
+    panel.set_option("compaction.min.file-num", "2")
+    assert re.fullmatch(r".* Compacting makes 1 of 4 files \(\d\.\d kB\)\.", panel.lead())
+    assert panel.sentence().endswith("into 1; rule: compaction.min.file-num")
+    assert (signed(panel), panel.view["changed"]) == (4, ["compaction.min.file-num"])
+    assert ">files<" in panel.view["history"]
+    assert "limit" not in panel.view["history"]
+    assert str(panel.run()).startswith("snapshot 5: 1 bucket")
+    assert sorted(table.to_arrow()["id"].to_pylist()) == [0, 1, 2, 3]
+    assert [m.runs for m in panel.history.samples] == [1, 2, 3, 4, 1]
+    assert str(panel.run(full=True)) == "Nothing to compact"
+    assert "1 file; nothing to compact" in str(shell.value("%paimon due a"))
+
+
+def test_an_empty_table_has_no_files(wb: Workbench, shell: Shell) -> None:
     wb.run(KEYED.format("e"))
-    panel = Compaction(wb.table("e"))
-    assert (panel.sentence(), str(panel.run(full=True))) == ("no files yet", "Nothing to compact")
-    assert "no snapshot yet" in repr(panel)
+    wb.run("CREATE TABLE a (id INT)")
+    for name in ("e", "a"):
+        panel = Compaction(wb.table(name))
+        assert (panel.sentence(), str(panel.run(full=True))) == ("no files yet", "Nothing to compact")
+        assert "no snapshot yet" in repr(panel)
     assert shell.error("%paimon compact e PATH")[0] == "UsageError"

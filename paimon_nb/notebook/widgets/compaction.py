@@ -18,6 +18,7 @@ from paimon_nb.notebook.widgets.base import DrawnPanel, report_errors, script
 from paimon_nb.options import table as opt
 from paimon_nb.table.tables.inspect import CompactionPreview, amplification
 from paimon_nb.table.tables.inspect.formatting import bytes_text
+from paimon_nb.table.write.bucket_compact.cluster import uses_clustering
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -33,6 +34,8 @@ KNOBS = {
     )
 }  # fmt: skip
 """Options that drive the compaction decision; the panel can try other values."""
+APPEND_KNOBS = {o.key: o for o in (opt.COMPACTION_MIN_FILE_NUM, opt.COMPACTION_SMALL_FILE_RATIO)}
+"""The same for a table without primary key."""
 
 NOTHING = "nothing to do"
 """The price of a compaction that has no files."""
@@ -63,10 +66,10 @@ class Compaction(DrawnPanel):
     """`t.show.compaction()`: writes nothing until a button is pressed or `run` is called.
 
     Args:
-        table: a primary-key table. options: table options to try. watch: refresh automatically.
+        table: not a format table. options: table options to try. watch: refresh automatically.
 
     Raises:
-        UnsupportedOperation: no primary key. BadOptionValue.
+        BadOptionValue: of an option to try.
     """
 
     _esm = script("panel.js", "terms.js", "compaction.js")
@@ -82,6 +85,10 @@ class Compaction(DrawnPanel):
         super().__init__(view=self._view_data(), watching=watch)
 
     # -- view
+
+    @property
+    def _knobs(self) -> dict[str, Any]:
+        return KNOBS if self._table.store.has_keys or uses_clustering(self._table.store) else APPEND_KNOBS
 
     @property
     def table(self) -> Table:
@@ -125,8 +132,8 @@ class Compaction(DrawnPanel):
             ],
             "buckets": [_bucket_text(d) + (" ▸" if d.decided_by else "") for d in self.due],
             "bucket": self._bucket_index,
-            "options": {key: str(options.get(knob)) for key, knob in KNOBS.items()},
-            "changed": [key for key in KNOBS if key in self._options],
+            "options": {key: str(options.get(knob)) for key, knob in self._knobs.items()},
+            "changed": [key for key in self._knobs if key in self._options],
             "sql": [self.call("minor"), self.call("full")],
             "prices": (prices := self.rewrite_costs()),
             "anyFiles": prices["full"] != NOTHING,
@@ -141,7 +148,7 @@ class Compaction(DrawnPanel):
 
     def _history_svg(self, width: int) -> str:
         trigger = self.table.options.get(opt.NUM_SORTED_RUN_COMPACTION_TRIGGER)
-        return amplification_svg(self.history, trigger, width)
+        return amplification_svg(self.history, trigger if self.history.has_runs else None, width)
 
     def lead(self) -> str:
         """What the state of the table means for who reads it, in one sentence without terms of storage."""
@@ -150,6 +157,8 @@ class Compaction(DrawnPanel):
         runs = max(d.runs for d in self.due)
         minor = [d for d in self.due if d.decided_by is not None]
         files, size = sum(len(d.files) for d in minor), sum(d.bytes for d in minor)
+        if self.due[0].output_files is not None:
+            return self._append_lead(files, size, sum(d.output_files or 0 for d in minor))
         reads = (
             f"A read merges up to {count(runs, 'sorted run')} for each key."
             if runs > 1
@@ -158,6 +167,15 @@ class Compaction(DrawnPanel):
         if minor:
             return f"{reads} Compacting rewrites {count(files, 'file')} ({bytes_text(size)}), and reads become cheaper."
         return reads + (" Nothing has to be compacted by the table's settings." if runs > 1 else "")
+
+    def _append_lead(self, files: int, size: int, after: int) -> str:
+        """`lead` of a table without primary key: `files` of `size` bytes would become `after`."""
+        now = sum(d.runs for d in self.due)
+        reads = f"A read of the whole table opens {count(now, 'file')}, and merges nothing."
+        if not files:
+            return f"{reads} Nothing has to be compacted by the table's settings."
+        about = "about " if after > 1 else ""
+        return f"{reads} Compacting makes {about}{after} of {count(files, 'file')} ({bytes_text(size)})."
 
     def sentence(self) -> str:
         """The next compaction of the selected bucket, as a sentence."""
@@ -170,8 +188,8 @@ class Compaction(DrawnPanel):
                 f"; {count(rest, 'other bucket')} can be compacted" if rest else ""
             )
         return (
-            f"▸ Next compaction in {_bucket_text(due)}: {count(len(due.files), 'file')} ({bytes_text(due.bytes)}) into level"
-            f" {due.output_level}; rule: {due.decided_by}"
+            f"▸ Next compaction in {_bucket_text(due)}: {count(len(due.files), 'file')} ({bytes_text(due.bytes)})"
+            f" {due.becomes}; rule: {due.decided_by}"
         )
 
     def rewrite_costs(self) -> dict[str, str]:
@@ -290,7 +308,7 @@ class Compaction(DrawnPanel):
                     self._bucket_index = index
                     self._draw_bucket()
                     self.view = self._view_data()
-                case {"option": str(key), "value": str(value)} if key in KNOBS:
+                case {"option": str(key), "value": str(value)} if key in self._knobs:
                     self.set_option(key, value)
                 case {"reset": True}:
                     self._options.clear()

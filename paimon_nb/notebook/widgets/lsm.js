@@ -47,7 +47,7 @@ export default {
     const tree = () => {
       const picture = model.get("picture"), folded = picture.lanes.some((l) => l.runs > 1), level0 = picture.lanes.filter((l) => !l.level).reduce((sum, l) => sum + l.runs, 0);
       explained(lead, picture.lead || "");
-      next.style.display = picture.compact && picture.runs > 1 ? "" : "none";
+      next.style.display = picture.compact ? "" : "none";
       moment.textContent = picture.snapshot === null ? "no snapshot yet" : [`snapshot ${picture.snapshot}`, picture.kind.toLowerCase(), picture.change].filter(Boolean).join(" · ");
       line.textContent = picture.lanes.length ? TREE_HINT : "";
       fold.style.display = folded || !model.get("fold") ? "" : "none";

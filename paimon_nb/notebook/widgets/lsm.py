@@ -138,8 +138,10 @@ class LsmView(HistoryPanel):
         store = self._table.store
         options = PictureOptions(checked_window(self.window), self.by == "rank", self.fold)
         self.model = bucket_picture(store, self._snapshot, self._buckets, self._name, options, self._keys)
+        pays_off = (self.model.runs if store.has_keys else self.model.files) > 1
         self.picture = {
-            **picture_data(self.model), "lead": self.lead(), "compact": f"%paimon compact {self._table.name.quoted()}" if store.has_keys else "",
+            **picture_data(self.model), "lead": self.lead(),
+            "compact": f"%paimon compact {self._table.name.quoted()}" if pays_off else "",
             "value_axis": has_value_axis(store), "change": self._change,
         }  # fmt: skip
 

@@ -175,7 +175,8 @@ class TableInspect:
             options: dynamic table options, to see what other settings would do.
 
         Returns:
-            One object for each bucket: `runs`, `rules`, `decided_by` (None: nothing to do), `files`, `bytes`, `output_level`.
+            One object for each bucket: `runs`, `rules`, `decided_by` (None: nothing to do), `files`, `bytes`, `output_level`; without
+            primary key `output_files`, for each partition if there are no buckets.
 
         Examples:
             >>> t.inspect.due_compactions()[0].decided_by is None

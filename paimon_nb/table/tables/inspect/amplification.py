@@ -50,6 +50,8 @@ class Amplification:
 
     table: str
     samples: tuple[Sample, ...]
+    has_runs: bool = True
+    """False: a table without primary key, whose `Sample.runs` are files."""
 
     @property
     def by_writers(self) -> int:
@@ -71,10 +73,11 @@ class Amplification:
         now = self.samples[-1]
         first = f"since snapshot {self.samples[0].snapshot}: "
         write = "nothing written" if self.write is None else f"write amplification {self.write:.1f}"
-        space = "" if now.space is None else f"; {now.space * 100:.0f} % of the oldest run"
+        space = "" if now.space is None or not self.has_runs else f"; {now.space * 100:.0f} % of the oldest run"
+        reads = f"reads merge {now.runs} run" if self.has_runs else f"reads open {now.runs} file"
         return (
             f"{self.table}, {first}{write} ({bytes_text(self.by_writers)} by writers, {bytes_text(self.by_compaction)} by compaction); "
-            f"reads merge {now.runs} run{'s' * (now.runs != 1)}; {bytes_text(now.size)} live{space}"
+            f"{reads}{'s' * (now.runs != 1)}; {bytes_text(now.size)} live{space}"
         )
 
 
@@ -82,7 +85,7 @@ def amplification(store: TableStore, max_snapshots: int = MAX_SNAPSHOTS) -> Ampl
     """Walk the history, delta by delta. `max_snapshots`: only that many of the latest commits."""
     snapshots = sorted(store.snapshots.all(), key=lambda s: s.id)[-max_snapshots:]
     if not snapshots:
-        return Amplification(store.name, ())
+        return Amplification(store.name, (), store.has_keys)
     buckets: dict[Bucket, dict[str, DataFile]] = {}
     _apply_delta(buckets, drop_deleted(read_changes(store, snapshots[0].base_manifest_list).entries))
     shapes = {b: _runs_and_bytes_of_bucket(store, files.values()) for b, files in buckets.items()}
@@ -98,7 +101,7 @@ def amplification(store: TableStore, max_snapshots: int = MAX_SNAPSHOTS) -> Ampl
                 sum(s[1] for s in shapes.values()), sum(s[2] for s in shapes.values()),
             )
         )  # fmt: skip
-    return Amplification(store.name, tuple(samples))
+    return Amplification(store.name, tuple(samples), store.has_keys)
 
 
 def _apply_delta(buckets: dict[Bucket, dict[str, DataFile]], entries: Iterable[ManifestEntry]) -> set[Bucket]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.options import table as opt
 from paimon_nb.table.lsm.pick import (
     PickLimits,
     pick_by_run_count,
@@ -21,11 +21,21 @@ from paimon_nb.table.lsm.pick import (
 )
 from paimon_nb.table.read.live_files import by_bucket, index_entries, live_entries
 from paimon_nb.table.tables.inspect.formatting import bytes_text, partition_text
+from paimon_nb.table.write.bucket_compact.append import (
+    has_many_deletes,
+    pick_append_auto,
+    pick_unaware_bucket_files,
+    small_file_threshold,
+)
 from paimon_nb.table.write.bucket_compact.bucket import KeyBucket, pick_limits
+from paimon_nb.table.write.bucket_compact.cluster import cluster_levels, uses_clustering
+from paimon_nb.table.write.bucket_compact.data_evolution import pick_row_ranges
+from paimon_nb.table.write.bucket_compact.deletion_vectors import BucketVectors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from paimon_nb.format.manifest import DataFile, IndexEntry
     from paimon_nb.table.lsm import Levels
     from paimon_nb.table.read.store import TableStore
 
@@ -50,7 +60,7 @@ class CompactionPreview:
     partition: str
     bucket: int
     runs: int
-    """Current number of sorted runs; a read merges that many."""
+    """Current number of sorted runs; a read merges that many. Without primary key: its files."""
     rules: tuple[Rule, ...]
     decided_by: str | None
     """The first rule that applies; None: nothing is due."""
@@ -58,6 +68,8 @@ class CompactionPreview:
     """Bytes that would be read."""
     bytes: int
     output_level: int | None
+    output_files: int | None = None
+    """Tables whose files have no levels: about how many files would be written."""
 
     def __str__(self) -> str:
         where = f"{self.partition}, bucket {self.bucket}" if self.partition else f"bucket {self.bucket}"
@@ -65,10 +77,22 @@ class CompactionPreview:
             "nothing to compact"
             if self.decided_by is None
             else f"{self.decided_by}: {len(self.files)} file{'s' * (len(self.files) != 1)}"
-            f" ({bytes_text(self.bytes)}) to level {self.output_level}"
+            f" ({bytes_text(self.bytes)}) {self.becomes}"
         )
-        lines = [f"{where}: {self.runs} sorted run{'s' * (self.runs != 1)}; {what}"]
+        lines = [f"{where}: {self.runs_text}; {what}"]
         return "\n".join([*lines, *(f"  {'>' if r.applies else ' '} {r.name}: {r.numbers}" for r in self.rules)])
+
+    @property
+    def runs_text(self) -> str:
+        """What a read opens: `3 sorted runs`, `12 files`."""
+        return f"{self.runs} {'sorted run' if self.output_files is None else 'file'}{'s' * (self.runs != 1)}"
+
+    @property
+    def becomes(self) -> str:
+        """Where the picked rows go: `to level 5`, `into 1`."""
+        if self.output_files is None:
+            return f"to level {self.output_level}"
+        return f"into {'about ' * (self.output_files > 1)}{self.output_files}"
 
 
 def due_compactions(store: TableStore, options: Mapping[str, str] | None = None) -> list[CompactionPreview]:
@@ -78,12 +102,8 @@ def due_compactions(store: TableStore, options: Mapping[str, str] | None = None)
         options: additional options to try: `{"num-sorted-run.compaction-trigger": "3"}`.
 
     Raises:
-        UnsupportedOperation: no primary key. BadOptionValue: a wrong option.
+        BadOptionValue: a wrong option.
     """
-    if not store.has_keys:
-        raise UnsupportedOperation(
-            f"{store.name} has no primary key, so it has no LSM levels", hint="CALL sys.compact merges its small files"
-        )
     store = store.copy(options) if options else store
     snapshot = store.latest()
     if snapshot is None:
@@ -91,11 +111,14 @@ def due_compactions(store: TableStore, options: Mapping[str, str] | None = None)
     index = tuple(index_entries(store, snapshot))
     out = []
     for (partition, bucket), entries in by_bucket(live_entries(store, snapshot)).items():
-        if bucket < 0:
-            continue  # postponed rows wait for a bucket, they have no levels
-        files = tuple(e.file for e in entries)
-        levels = KeyBucket(store, partition, bucket, files, index).levels()
-        out.append(preview_compaction(levels, pick_limits(store), partition_text(store, partition), bucket))
+        files, where = tuple(e.file for e in entries), partition_text(store, partition)
+        if not store.has_keys and not uses_clustering(store):
+            out.append(_preview_append(store, partition, bucket, files, index))
+        elif not store.has_keys:
+            out.append(preview_compaction(*cluster_levels(store, files), where, bucket))
+        elif bucket >= 0:  # postponed rows wait for a bucket, they have no levels
+            levels = KeyBucket(store, partition, bucket, files, index).levels()
+            out.append(preview_compaction(levels, pick_limits(store), where, bucket))
     return sorted(out, key=lambda d: (-d.runs, d.partition, d.bucket))
 
 
@@ -108,6 +131,40 @@ def preview_compaction(levels: Levels, limits: PickLimits, partition: str = "", 
     return CompactionPreview(
         partition, bucket, len(levels.runs), rules, decided, files, sum(f.file_size for f in unit.files) if unit else 0,
         unit.output_level if unit else None,
+    )  # fmt: skip
+
+
+def _preview_append(
+    store: TableStore, partition: bytes, bucket: int, files: tuple[DataFile, ...], index: tuple[IndexEntry, ...]
+) -> CompactionPreview:
+    """The same for a bucket of a table without primary key, or a partition of one without buckets."""
+    o = store.options
+    target, least = o.target_file_size(False), o.get(opt.COMPACTION_MIN_FILE_NUM)
+    least = max(min(least, o.get(opt.COMPACTION_MAX_FILE_NUM) or least), 1)
+    vectors = BucketVectors(store, partition, bucket, index)
+    if store.evolves_data:
+        groups = [[f for rows in part for f in rows] for part in pick_row_ranges(store, files)]
+        together = "of consecutive rows are"
+    elif store.bucket_option > 0:
+        groups, together = [g for g in [pick_append_auto(store, files)] if g], "beside each other are"
+    else:
+        groups = pick_unaware_bucket_files(store, files, full=False, vectors=vectors)
+        together = f"of less than {bytes_text(int(small_file_threshold(store)))} are"
+    worn = [f for f in files if has_many_deletes(store, f, vectors)]
+    is_worn = any(f in worn for g in groups for f in g)
+    is_full = any(len(g) < least and not any(f in worn for f in g) for g in groups)
+    numbers = f"{len(files)} file{'s' * (len(files) != 1)}; {least} or more {together} merged"
+    rules = [Rule(opt.COMPACTION_MIN_FILE_NUM.key, numbers, any(len(g) >= least for g in groups))]
+    size = bytes_text(sum(f.file_size for f in files))
+    rules.append(Rule(opt.TARGET_FILE_SIZE.key, f"{size} in all; fewer are merged if they fill two files of {bytes_text(target)}", is_full))  # fmt: skip
+    if index:
+        most = float(o.get(opt.COMPACTION_DELETE_RATIO_THRESHOLD)) * 100
+        rules.append(Rule(opt.COMPACTION_DELETE_RATIO_THRESHOLD.key, f"{len(worn)} file{'s' * (len(worn) != 1)} with more than {most:.0f} % deleted rows", is_worn))  # fmt: skip
+    decided = next((r.name for r in rules if r.applies), None) if groups else None
+    return CompactionPreview(
+        partition_text(store, partition), bucket, len(files), tuple(rules), decided,
+        tuple(f.file_name for g in groups for f in g), sum(f.file_size for g in groups for f in g), None,
+        sum(-(-sum(f.file_size for f in g) // target) for g in groups),
     )  # fmt: skip
 
 

@@ -53,9 +53,8 @@ def pick_unaware_bucket_files(
 ) -> list[list[DataFile]]:
     """Groups of files to merge. `full`: every group of at least two small files."""
     o = store.options
-    ratio = float(o.get(opt.COMPACTION_DELETE_RATIO_THRESHOLD))
     limit = small_file_threshold(store)
-    small = [f for f in files if f.file_size < limit or _deleted_share(f, vectors) > ratio]
+    small = [f for f in files if f.file_size < limit or has_many_deletes(store, f, vectors)]
     target, cost = o.target_file_size(False), o.get(opt.SOURCE_SPLIT_OPEN_FILE_COST)
     groups: list[list[DataFile]] = []
     group: list[DataFile] = []
@@ -112,9 +111,11 @@ def in_arrival_order(files: Sequence[DataFile]) -> list[DataFile]:
     return sorted(files, key=lambda f: (f.min_sequence, f.max_sequence, f.creation_time_ms or 0, f.file_name))
 
 
-def _deleted_share(file: DataFile, vectors: BucketVectors | None) -> float:
+def has_many_deletes(store: TableStore, file: DataFile, vectors: BucketVectors | None) -> bool:
+    """Whether so many rows of the file are deleted that it is merged, however large it is."""
     vector = vectors.of(file.file_name) if vectors else None
-    return len(vector) / file.row_count if vector and file.row_count else 0.0
+    share = len(vector) / file.row_count if vector and file.row_count else 0.0
+    return share > float(store.options.get(opt.COMPACTION_DELETE_RATIO_THRESHOLD))
 
 
 def _has_deletes(files: Sequence[DataFile], vectors: BucketVectors | None) -> bool:

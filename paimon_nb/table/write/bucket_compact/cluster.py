@@ -50,20 +50,24 @@ def pick_cluster(store: TableStore, files: Iterable[DataFile], *, full: bool) ->
             f"{store.name} has '{opt.CLUSTERING_INCREMENTAL.key}' but no '{opt.CLUSTERING_COLUMNS.key}'",
             hint="ALTER TABLE ... SET ('clustering.columns' = 'a,b')",
         )
-    levels = Levels.of(files, o.num_levels, lambda _: 0)
+    levels, limits = cluster_levels(store, files)
     if not full:
-        return pick_universal(
-            levels,
-            PickLimits(
-                trigger=o.get(opt.NUM_SORTED_RUN_COMPACTION_TRIGGER),
-                max_size_amplification=o.get(opt.COMPACTION_MAX_SIZE_AMPLIFICATION_PERCENT),
-                size_ratio=o.get(opt.COMPACTION_SIZE_RATIO),
-            ),
-        )
+        return pick_universal(levels, limits)
     runs = levels.runs
     if not runs or (len(runs) == 1 and runs[0].level == levels.max_level and _same_order(store, runs[0].run.files[0])):
         return None
     return Unit.of_runs(levels.max_level, runs)
+
+
+def cluster_levels(store: TableStore, files: Iterable[DataFile]) -> tuple[Levels, PickLimits]:
+    """The sorted runs of one bucket, and what decides when they are sorted again."""
+    o = store.options
+    limits = PickLimits(
+        trigger=o.get(opt.NUM_SORTED_RUN_COMPACTION_TRIGGER),
+        max_size_amplification=o.get(opt.COMPACTION_MAX_SIZE_AMPLIFICATION_PERCENT),
+        size_ratio=o.get(opt.COMPACTION_SIZE_RATIO),
+    )
+    return Levels.of(files, o.num_levels, lambda _: 0), limits
 
 
 def _same_order(store: TableStore, file: DataFile) -> bool:
