@@ -42,8 +42,10 @@ def amplification_svg(history: Amplification, trigger: int | None = None, width:
     parts += _side_text(side, tops[0], *_written_text(history))
     what = "run" if history.has_runs else "file"
     parts += _run_count_line(states, xs, step, tops[1], end, trigger, f"{what}s")
-    most = f"max {max(m.runs for m in states)}"
-    parts += _side_text(side, tops[1], count(states[-1].runs, what), f"per read; {most}" if history.has_runs else most)
+    highest = f"max {max(m.runs for m in states)}"
+    parts += _side_text(
+        side, tops[1], count(states[-1].runs, what), f"per read; {highest}" if history.has_runs else highest
+    )
     parts += _space_bars(states, xs, step, tops[2], end)
     parts += _side_text(side, tops[2], *_space_text(states[-1], history.has_runs))
     parts += _commit_dots(states, xs, step, tops[2] + _TALL + 18)

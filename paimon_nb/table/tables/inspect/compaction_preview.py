@@ -139,8 +139,8 @@ def _preview_append(
 ) -> CompactionPreview:
     """The same for a bucket of a table without primary key, or a partition of one without buckets."""
     o = store.options
-    target, least = o.target_file_size(False), o.get(opt.COMPACTION_MIN_FILE_NUM)
-    least = max(min(least, o.get(opt.COMPACTION_MAX_FILE_NUM) or least), 1)
+    target, minimum = o.target_file_size(False), o.get(opt.COMPACTION_MIN_FILE_NUM)
+    minimum = max(min(minimum, o.get(opt.COMPACTION_MAX_FILE_NUM) or minimum), 1)
     vectors = BucketVectors(store, partition, bucket, index)
     if store.evolves_data:
         groups = [[f for rows in part for f in rows] for part in pick_row_ranges(store, files)]
@@ -152,14 +152,14 @@ def _preview_append(
         together = f"of less than {bytes_text(int(small_file_threshold(store)))} are"
     worn = [f for f in files if has_many_deletes(store, f, vectors)]
     is_worn = any(f in worn for g in groups for f in g)
-    is_full = any(len(g) < least and not any(f in worn for f in g) for g in groups)
-    numbers = f"{len(files)} file{'s' * (len(files) != 1)}; {least} or more {together} merged"
-    rules = [Rule(opt.COMPACTION_MIN_FILE_NUM.key, numbers, any(len(g) >= least for g in groups))]
+    is_full = any(len(g) < minimum and not any(f in worn for f in g) for g in groups)
+    numbers = f"{len(files)} file{'s' * (len(files) != 1)}; {minimum} or more {together} merged"
+    rules = [Rule(opt.COMPACTION_MIN_FILE_NUM.key, numbers, any(len(g) >= minimum for g in groups))]
     size = bytes_text(sum(f.file_size for f in files))
     rules.append(Rule(opt.TARGET_FILE_SIZE.key, f"{size} in all; fewer are merged if they fill two files of {bytes_text(target)}", is_full))  # fmt: skip
     if index:
-        most = float(o.get(opt.COMPACTION_DELETE_RATIO_THRESHOLD)) * 100
-        rules.append(Rule(opt.COMPACTION_DELETE_RATIO_THRESHOLD.key, f"{len(worn)} file{'s' * (len(worn) != 1)} with more than {most:.0f} % deleted rows", is_worn))  # fmt: skip
+        percent = float(o.get(opt.COMPACTION_DELETE_RATIO_THRESHOLD)) * 100
+        rules.append(Rule(opt.COMPACTION_DELETE_RATIO_THRESHOLD.key, f"{len(worn)} file{'s' * (len(worn) != 1)} with more than {percent:.0f} % deleted rows", is_worn))  # fmt: skip
     decided = next((r.name for r in rules if r.applies), None) if groups else None
     return CompactionPreview(
         partition_text(store, partition), bucket, len(files), tuple(rules), decided,
