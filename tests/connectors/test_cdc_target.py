@@ -5,11 +5,12 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from paimon_nb.base.errors import TimeTravelError
+from paimon_nb.base.errors import SchemaChangeError, TimeTravelError
 from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog import open_catalog
 from paimon_nb.connectors.cdc.target import SourceSchema, Target, TargetOptions, open_target
 from paimon_nb.format.types import parse_type
+from paimon_nb.statements.ddl import AddColumn, AlterColumn, Change, RenameColumn
 from paimon_nb.table.write.maintenance import expire_snapshots, rollback_to_snapshot
 from paimon_nb.table.write.maintenance.expire import ExpireLimits
 
@@ -25,7 +26,7 @@ def opened(tmp_path) -> Target:
 
 
 def columns(name: str, values, _kind) -> pa.Array:
-    return pa.array(values, {"k": pa.int32(), "v": pa.string()}[name])
+    return pa.array(values, {"k": pa.int32(), "v": pa.string()}.get(name, pa.int64()))
 
 
 def put(target: Target, k: int, position: str) -> None:
@@ -82,3 +83,45 @@ def test_a_sync_whose_table_was_rolled_back_stops_and_goes_on_from_there(tmp_pat
     with pytest.raises(TimeTravelError, match="rolled back"):
         target.on_idle_checkpoint(0)
     assert opened(tmp_path).position == "at 1"
+
+
+def altered(target: Target, *changes: Change) -> None:
+    """By somebody else, while the sync runs."""
+    target.catalog.alter_table(target.name, list(changes))
+
+
+def schema_of(target: Target) -> list[str]:
+    return [f"{f.name} {f.type}" for f in target.catalog.table(target.name).schema.fields]
+
+
+def source(**more: str) -> SourceSchema:
+    return SourceSchema(COLUMNS | {n: (parse_type(t), None) for n, t in more.items()}, ("k",))
+
+
+def test_a_column_that_was_added_to_the_target_is_that_of_the_source(tmp_path):
+    target = opened(tmp_path)
+    put(target, 1, "at 1")
+    altered(target, AddColumn(("x",), "INT", None))
+    target.evolve_schema(source(x="BIGINT"))
+    put(target, 2, "at 2")
+    assert schema_of(target) == ["k INT NOT NULL", "v STRING", "x BIGINT"]
+
+
+def test_a_type_that_somebody_else_widened_is_not_narrowed_again(tmp_path):
+    target = opened(tmp_path)
+    target.evolve_schema(source(n="INT"))
+    altered(target, AlterColumn(("n",), type="STRING"))
+    with pytest.raises(SchemaChangeError, match="STRING and cannot also hold BIGINT"):
+        target.evolve_schema(source(n="BIGINT"))
+    assert schema_of(target) == ["k INT NOT NULL", "v STRING", "n STRING"]
+
+
+def test_a_key_column_that_was_renamed_is_named(tmp_path):
+    target = opened(tmp_path)
+    put(target, 1, "at 1")
+    altered(target, RenameColumn(("k",), "id"))
+    for again in (lambda: target.evolve_schema(source(x="INT")), lambda: opened(tmp_path)):
+        with pytest.raises(SchemaChangeError, match=r"key column 'id' of d\.t is not a column of the source") as found:
+            again()
+        assert "ALTER TABLE" in found.value.hint
+    assert schema_of(target) == ["id INT NOT NULL", "v STRING"]

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import MissingFile, SchemaChangeError, SnapshotNotFound, UnsupportedOperation
+from paimon_nb.base.identifier import quote
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.connectors.cdc.checked_rows import BufferedChange, CheckedRows
 from paimon_nb.connectors.cdc.computed import Computed, parse_computed
@@ -181,9 +182,10 @@ class Target:
         """Add new columns and widen the types of existing ones. The caller commits earlier changes first.
 
         Raises:
-            SchemaChangeError: a type cannot be widened.
+            SchemaChangeError: a type cannot be widened, or the source does not have a key column.
         """
         assert not self.pending, "commit rows of the old schema first"
+        self.table = self.table.refresh()  # another session may have changed it
         schema, changes = self.table.schema, list[Change]()
         have = {f.name: f for f in schema.fields}
         types = {f.name: f.type for f in schema.fields} | {n: t for n, (t, _) in source_schema.columns.items()}
@@ -191,6 +193,13 @@ class Target:
         extra_columns: dict[str, tuple[DataType, str | None]] = {}
         if self.target_options.on_value_error is OnValueError.TEXT:
             extra_columns[ERRORS_COLUMN] = (parse_type("STRING"), "texts of values that do not fit their columns")
+        for key in schema.primary_keys:
+            if source_schema.columns and key not in source_schema.columns and key not in computed_columns:
+                raise SchemaChangeError(
+                    f"key column {key!r} of {self.name} is not a column of the source",
+                    hint=f"rename it back (ALTER TABLE {self.name.quoted()} RENAME {quote(key)} TO ...), or sync into a new table",
+                    column=key,
+                )
         for name, (t, comment) in {**source_schema.columns, **computed_columns, **extra_columns}.items():
             if name not in have:
                 changes.append(AddColumn((name,), str(t.with_nullable(True)), comment))
