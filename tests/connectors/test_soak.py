@@ -1,4 +1,7 @@
-"""A sync for a long time: changes without a pause, a kill every 30 seconds, a new column every 2 minutes. SOAK_S: how many seconds."""
+"""A sync of a real broker for a long time: changes without a pause, a kill every 30 seconds, a new column every 2 minutes.
+
+SOAK_S: how many seconds.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,15 @@ import signal
 import statistics
 import time
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from mock_broker import MockBroker
 from story_kit import RunProcess
 
 import paimon_nb
+
+if TYPE_CHECKING:
+    from kafka_server import KafkaServer
 
 pytest.importorskip("confluent_kafka")
 KILL_EVERY_S, COLUMN_EVERY_S, KEYS = 30, 120, 2000
@@ -24,8 +29,8 @@ KILL_EVERY_S, COLUMN_EVERY_S, KEYS = 30, 120, 2000
 class Shop:
     """The source: rows by key, whose changes go to a topic."""
 
-    def __init__(self, broker: MockBroker, chance: random.Random) -> None:
-        self.broker, self.chance = broker, chance
+    def __init__(self, broker: KafkaServer, chance: random.Random) -> None:
+        self.broker, self.chance, self.topic = broker, chance, broker.topic("soak", 2)
         self.rows: dict[int, dict[str, Any]] = {}
         self.types = {"k": "int", "v": "varchar(20)", "n": "int"}
 
@@ -47,11 +52,12 @@ class Shop:
             }
             messages.append(self._message(k, "INSERT" if old is None else "UPDATE", new, old))
             self.rows[k] = new
-        self.broker.send("t", messages)
+        self.broker.send(self.topic, messages)
 
-    def _message(self, k: int, kind: str, row: dict[str, Any], old: dict[str, Any] | None) -> tuple[str, str]:
-        return str(k), json.dumps({"database": "shop", "table": "t", "type": kind, "isDdl": False, "mysqlType": self.types, "pkNames": ["k"],
+    def _message(self, k: int, kind: str, row: dict[str, Any], old: dict[str, Any] | None) -> dict[str, Any]:
+        value = json.dumps({"database": "shop", "table": "t", "type": kind, "isDdl": False, "mysqlType": self.types, "pkNames": ["k"],
                                    "data": [row], "old": None if old is None else [old]})  # fmt: skip
+        return {"key": str(k), "value": value, "partition": k % 2}
 
 
 def plain(row: dict[str, Any]) -> tuple[Any, ...]:
@@ -60,13 +66,13 @@ def plain(row: dict[str, Any]) -> tuple[Any, ...]:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("options", ["bucket=2", "bucket=1,changelog-producer=lookup"], ids=["upserts", "lookup"])
-def test_a_sync_that_is_killed_again_and_again(tmp_path, options):
+def test_a_sync_that_is_killed_again_and_again(tmp_path, broker, options):
     """Exact at the end, and the last process needs no more memory than the first ones."""
     seconds = float(os.environ.get("SOAK_S", "600"))
-    broker, chance = MockBroker(), random.Random(7)
+    chance = random.Random(7)
     shop = Shop(broker, chance)
     shop.change(100)
-    conf = f"properties.bootstrap.servers={broker.address},topic=t,value.format=canal-json,scan.startup.mode=earliest-offset"
+    conf = f"properties.bootstrap.servers={broker.address},topic={shop.topic},value.format=canal-json,scan.startup.mode=earliest-offset"
     call = f"CALL sys.kafka_sync_table(`table` => 't', kafka_conf => '{conf}', interval => '200 ms', table_conf => '{options}')"
     wb, process = paimon_nb.connect(str(tmp_path / "w")), RunProcess(tmp_path, tmp_path / "w", 600)
     begun = killed = altered = time.monotonic()
@@ -74,8 +80,9 @@ def test_a_sync_that_is_killed_again_and_again(tmp_path, options):
     try:
         while time.monotonic() - begun < seconds:
             process.start(call)
-            shop.change(chance.choice((1, 20, 100)))
-            time.sleep(0.1)  # the pace of the source
+            shop.change(chance.choice((1, 10, 60)))
+            time.sleep(0.2)  # the pace of the source
+            process.check(lambda: len(memory))
             if time.monotonic() - killed > KILL_EVERY_S:
                 memory.append(process.resident_kib())
                 process.end(signal.SIGKILL)
@@ -92,7 +99,9 @@ def test_a_sync_that_is_killed_again_and_again(tmp_path, options):
 
         process.until(lambda: found() == wanted, lambda: (wanted - found(), found() - wanted))
         running = [m for m in memory if m]
-        print(f"{len(memory)} kills, {len(shop.types)} columns, {len(wanted)} rows, KiB at the kills: {memory}")
+        print(
+            f"{seconds:.0f} s, {len(memory)} kills, {len(shop.types)} columns, {len(wanted)} rows, KiB at the kills: {memory}"
+        )
         assert not running or running[-1] < 1.5 * statistics.median(running)
     finally:
         process.end(signal.SIGKILL)

@@ -13,11 +13,12 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+from process_tree import below
 
 import paimon_nb
 from paimon_nb.base import clock
@@ -27,7 +28,7 @@ from paimon_nb.table.write.maintenance import expire_snapshots, rollback_to_snap
 from paimon_nb.table.write.maintenance.expire import ExpireLimits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     import pytest
 
@@ -47,15 +48,25 @@ SOURCES: dict[str, dict[str, str]] = {
     "sum": {"bucket": "1", "merge-engine": "aggregation", "fields.v.aggregate-function": "sum", "changelog-producer": "lookup"},
 }  # fmt: skip
 """Kinds of tables with columns k and v; those of `append` have no key."""
+MORE_KINDS: dict[str, dict[str, str]] = {
+    "append-partitions": {"bucket": "-1"},
+    "moving": {"bucket": "-1"},
+    "postponed": {"bucket": "-2"},
+    "changelog-vectors": {"bucket": "2", "deletion-vectors.enabled": "true", "changelog-producer": "full-compaction"},
+}  # fmt: skip
+"""Kinds that the seeds of earlier stories do not draw."""
+_PARTITIONS = {"append-partitions": "k", "moving": "v"}
+"""The partition column; a row of `moving` moves to another partition when v changes."""
 Rows = list[tuple[int, int | None]]
 
 
 def create(wb: paimon_nb.Workbench, name: str, kind: str, **more: str) -> None:
     """A table (k INT, v INT) of a kind. `more`: further options, with _ for -."""
-    given = SOURCES[kind] | {k.replace("_", "-"): v for k, v in more.items()}
+    given = (SOURCES | MORE_KINDS)[kind] | {k.replace("_", "-"): v for k, v in more.items()}
     options = ", ".join(f"'{k}' = '{v}'" for k, v in given.items())
     key = "" if kind.startswith("append") else ", PRIMARY KEY (k) NOT ENFORCED"
-    wb.run(f"CREATE TABLE {name} (k INT, v INT{key}) WITH ({options})")
+    partitions = f" PARTITIONED BY ({_PARTITIONS[kind]})" if kind in _PARTITIONS else ""
+    wb.run(f"CREATE TABLE {name} (k INT, v INT{key}){partitions} WITH ({options})")
 
 
 class Model:
@@ -72,6 +83,10 @@ class Model:
 
     def rolled_back_to(self, snapshot: int) -> None:
         self.log = [entry for entry in self.log if entry[0] <= snapshot]
+
+    def row(self, k: int) -> tuple[int, Any] | None:
+        """The row of a key."""
+        return next((row for row in self.rows() if row[0] == k), None)
 
     def rows(self) -> list[tuple[int, Any]]:
         """All rows, sorted."""
@@ -135,7 +150,7 @@ class Story:
         self.model.log.append(((self.source.store.snapshots.latest_id() or 0) + 1, what, rows))
 
     def delete(self) -> None:
-        if self.model.keyed and "merge-engine" not in SOURCES[self.kind]:
+        if self.model.keyed and "merge-engine" not in SOURCES.get(self.kind, {}):
             key = self.chance.randrange(30)
             self.will_write("delete", [(key, None)])
             self.source.delete(pa.table({"k": pa.array([key], pa.int32())}))
@@ -257,8 +272,9 @@ class Story:
 class RunProcess:
     """`paimon-nb run` of one statement in a process of its own, which may be killed with signal 9."""
 
-    def __init__(self, folder: Path, warehouse: Path, patience_s: float) -> None:
-        """`patience_s`: how long `until` waits."""
+    def __init__(self, folder: Path, warehouse: Path, patience_s: float, restarts: int = 0) -> None:
+        """`patience_s`: how long `until` waits. `restarts`: how often in a row it starts a failed job again."""
+        self._restarts = restarts
         self._file, self.log, self._warehouse, self._patience_s = (
             folder / "job.sql",
             folder / "job.log",
@@ -272,7 +288,7 @@ class RunProcess:
         if self._process is not None and self._process.poll() is None:
             return
         self._file.write_text(statements)
-        command = [sys.executable, "-m", "paimon_nb.cli", "run", str(self._file), "--warehouse", str(self._warehouse), "--max-restarts", "0"]  # fmt: skip
+        command = [sys.executable, "-m", "paimon_nb.cli", "run", str(self._file), "--warehouse", str(self._warehouse), "--max-restarts", str(self._restarts)]  # fmt: skip
         environment = os.environ | {"PYTHONPATH": str(Path(paimon_nb.__file__).parents[1])}
         with self.log.open("wb") as out:
             self._process = subprocess.Popen(command, env=environment, stdout=out, stderr=out, start_new_session=True)
@@ -289,6 +305,26 @@ class RunProcess:
             process.send_signal(number)
         process.wait(self._patience_s)
 
+    def kill_jvm(self) -> None:
+        """Kill its JVM if it has one; its driver goes on."""
+        if self._process is not None:
+            for pid in below(self._process.pid, "java"):
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """The process and its JVM do nothing for a while, as on a machine that is suspended."""
+        process = self._process
+        if process is not None and process.poll() is None:
+            os.killpg(process.pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            if process is not None:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGCONT)
+
     def resident_kib(self) -> int:
         """Its memory; 0 if it does not run."""
         if self._process is None or self._process.poll() is not None:
@@ -296,16 +332,20 @@ class RunProcess:
         lines = Path(f"/proc/{self._process.pid}/status").read_text().splitlines()
         return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS"))
 
+    def check(self, scene: Callable[[], Any]) -> None:
+        """Raises PaimonError: the process ended by itself; what it said is its message and its hint."""
+        if self._process is not None and self._process.poll() is not None:
+            self._process = None
+            said = self.log.read_text()
+            assert "Traceback" not in said, (scene(), said)
+            raise PaimonError(said, hint=said)
+
     def until(self, condition: Callable[[], bool], scene: Callable[[], Any]) -> None:
-        """Wait for a condition. Raises PaimonError: the process ended by itself; what it said is its message and its hint."""
+        """Wait for a condition. Raises PaimonError as `check` does."""
         assert self._process is not None
         deadline = time.monotonic() + self._patience_s
         while not condition():
-            if self._process.poll() is not None:
-                self._process = None
-                said = self.log.read_text()
-                assert "Traceback" not in said, (scene(), said)
-                raise PaimonError(said, hint=said)
+            self.check(scene)
             assert time.monotonic() < deadline, (scene(), self.log.read_text())
             time.sleep(0.05)
 
