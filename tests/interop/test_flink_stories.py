@@ -39,15 +39,24 @@ class Told:
         where = chance.choice(("", "", " WHERE k >= 10"))
         columns = "k, CAST(SUM(v) AS INT) AS v" if grouped else "k, v"
         self.job = f"INSERT INTO {self.target} (k, v) SELECT {columns} FROM {self.source}{where}{' GROUP BY k' if grouped else ''}"
-        names = chance.choices(list(STEPS), list(STEPS.values()), k=chance.randrange(3, 9))
-        self.steps = [text for name in names if (text := getattr(self, name)())]
-        self.steps += [self.compact()] if self.kind in _LATE else []
+        steps = self.steps_of_story
+        self.names = chance.choices(list(steps), list(steps.values()), k=chance.randrange(3, 9))
+        self.steps = self.told(self.names) if type(self) is Told else []
+
+    steps_of_story = STEPS
+
+    def told(self, names: Iterable[str]) -> list[str]:
+        found = [text for name in names if (text := getattr(self, name)())]
+        return [*found, self.compact()] if self.kind in _LATE else found
 
     def insert(self) -> str:
+        return self._insert_into(self.source)
+
+    def _insert_into(self, table: str) -> str:
         # Distinct keys: the order of rows within a commit is not part of a story.
         keys = self.chance.sample(range(20), self.chance.choice((1, 3, 12)))
         value = lambda: self.chance.choice(("CAST(NULL AS INT)", *map(str, range(9))))  # noqa: E731
-        return f"INSERT INTO {self.source} (k, v) VALUES {', '.join(f'({k}, {value()})' for k in keys)}"
+        return f"INSERT INTO {table} (k, v) VALUES {', '.join(f'({k}, {value()})' for k in keys)}"
 
     def delete(self) -> str | None:
         if self.kind.startswith("append") or "merge-engine" in SOURCES[self.kind]:
@@ -67,6 +76,66 @@ class Told:
     def expire(self) -> str:
         """Keeps what the job has not read."""
         return f"CALL sys.expire_snapshots(`table` => 'd.{self.source}', retain_max => 10)"
+
+
+MORE_STEPS = STEPS | {"insert_right": 6, "widen": 1, "rename": 1, "drop": 1, "target_column": 2}
+
+
+class MoreTold(Told):
+    """Joins, lookup joins and DISTINCT as well, over `r<seed>` or `d<seed>`; ALTER of source and target while the job runs."""
+
+    steps_of_story = MORE_STEPS
+
+    def __init__(self, seed: int) -> None:
+        self.right, self.columns_of_target, self.named = f"r{seed}", 0, list[str]()
+        super().__init__(seed)
+        append = self.kind.startswith("append")
+        shape = self.chance.choice(("join", "lookup", "distinct") if append else ("join", "join", "distinct"))
+        first, where = f"INSERT INTO {self.target} (k, v) SELECT", self.chance.choice(("", " WHERE s.k >= 10"))
+        self.has_right = shape == "join"
+        if shape == "distinct":
+            if append:  # a target without a key takes no updates
+                self.create[1] = _create(self.target, "upsert")
+            self.job = f"{first} DISTINCT k, CAST(k % 3 AS INT) FROM {self.source} AS s{where}"
+        else:
+            self.create[1] = _create(
+                self.target, "append" if append else self.chance.choice(("upsert", "input", "lookup"))
+            )
+            self.create += [
+                _create(self.right, "append" if append and shape == "join" else "upsert"),
+                self._insert_into(self.right),
+            ]
+            of = f"(SELECT *, PROCTIME() AS pt FROM {self.source})" if shape == "lookup" else self.source
+            at = " FOR SYSTEM_TIME AS OF s.pt" if shape == "lookup" else ""
+            self.job = (
+                f"{first} s.k, r.v FROM {of} AS s {'LEFT ' if at else ''}JOIN {self.right}{at} AS r ON s.k = r.k{where}"
+            )
+        names = [n for n in self.names if n != "insert_right" or self.has_right]
+        self.steps = self.told(names)
+
+    def insert_right(self) -> str:
+        return self._insert_into(self.right)
+
+    def add_column(self) -> str:
+        text = super().add_column()
+        self.named.append(f"x{self.extra}")
+        return text
+
+    def widen(self) -> str | None:
+        return f"ALTER TABLE {self.source} MODIFY {self.named[-1]} BIGINT" if self.named else None
+
+    def rename(self) -> str | None:
+        if not self.named:
+            return None
+        old, self.named[0] = self.named[0], f"{self.named[0]}_"
+        return f"ALTER TABLE {self.source} RENAME {old} TO {self.named[0]}"
+
+    def drop(self) -> str | None:
+        return f"ALTER TABLE {self.source} DROP {self.named.pop()}" if self.named else None
+
+    def target_column(self) -> str:
+        self.columns_of_target += 1
+        return f"ALTER TABLE {self.target} ADD z{self.columns_of_target} INT"
 
 
 def _create(name: str, kind: str) -> str:
@@ -134,7 +203,15 @@ def here(spark: Any, place: Path, stories: list[Told]) -> dict[str, Counter[Any]
 
 @pytest.mark.parametrize("group", seeds(0, 6))
 def test_stories_end_as_in_flink(shared: Path, tmp_path: Path, spark: Any, group: int) -> None:
-    stories = [Told(group * AT_ONCE + i) for i in range(AT_ONCE)]
+    _compare(shared, tmp_path, spark, [Told(group * AT_ONCE + i) for i in range(AT_ONCE)])
+
+
+@pytest.mark.parametrize("group", seeds(0, 6))
+def test_more_stories_end_as_in_flink(shared: Path, tmp_path: Path, spark: Any, group: int) -> None:
+    _compare(shared, tmp_path, spark, [MoreTold(group * AT_ONCE + i) for i in range(AT_ONCE)])
+
+
+def _compare(shared: Path, tmp_path: Path, spark: Any, stories: list[Told]) -> None:
     ours = here(spark, tmp_path, stories)
     flink = in_flink(shared, tmp_path / "flink-5", stories, 5)
     if flink != ours:  # a stream has no end: on a busy machine not all has come by then
