@@ -16,6 +16,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import pytest
+from process_tree import below
 from requirements import cached_jars, program
 
 if TYPE_CHECKING:
@@ -112,8 +113,8 @@ def java_server(pom: Path, name: str, source: Path, folder: Path, *arguments: st
 @contextmanager
 def running(
     command: Sequence[str], log: Path, ready: Callable[[], Any], stop: int = signal.SIGTERM, **more: Any
-) -> Iterator[None]:
-    """The server, from the moment when `ready` raises nothing; stopped at the end by the signal `stop`."""
+) -> Iterator[subprocess.Popen[bytes]]:
+    """The server's process, from the moment when `ready` raises nothing; stopped at the end by the signal `stop`."""
     with log.open("wb") as out:
         process = subprocess.Popen(command, stdout=out, stderr=out, **more)
         try:
@@ -126,7 +127,7 @@ def running(
                     if process.poll() is not None or time.monotonic() > deadline:
                         raise RuntimeError(f"{command[0]} did not start: {log.read_text()[-1500:]}") from error
                     time.sleep(0.05)
-            yield
+            yield process
         finally:
             process.send_signal(stop)
             try:
@@ -144,7 +145,8 @@ class Restartable:
     stop_signal: int = signal.SIGTERM
     more: Mapping[str, Any] = {}
     """For the process: under whose name it runs."""
-    _run: AbstractContextManager[None] | None = None
+    _run: AbstractContextManager[subprocess.Popen[bytes]] | None = None
+    _process: subprocess.Popen[bytes] | None = None
 
     def ready(self) -> None:
         """Raises until the server answers."""
@@ -152,8 +154,16 @@ class Restartable:
 
     def start(self) -> Self:
         self._run = running(self.command, self.log, self.ready, self.stop_signal, **self.more)
-        self._run.__enter__()
+        self._process = self._run.__enter__()
         return self
+
+    def kill(self) -> None:
+        """With signal 9, it and the processes below it."""
+        assert self._process is not None
+        for pid in [self._process.pid, *below(self._process.pid, "")]:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self.stop()
 
     def stop(self) -> None:
         if self._run is not None:

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
+import uuid
 from collections import Counter
-from contextlib import suppress
+from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
 from process_tree import kill_workers
+from s3_proxy import S3Proxy
 from story_kit import SOURCES, Model, RunProcess, Story, create, error_of, room, seeds
 
 import paimon_nb
 from paimon_nb.base.errors import CommitConflict
-from paimon_nb.statements.ddl import AddColumn, RenameColumn
+from paimon_nb.statements.ddl import AddColumn, AlterColumn, DropColumn, RenameColumn
 from paimon_nb.table.write.maintenance import expire_snapshots, rollback_to_snapshot
 from paimon_nb.table.write.maintenance.expire import ExpireLimits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from kafka_server import KafkaServer
     from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
@@ -41,6 +46,8 @@ TARGET_STEPS = {
     "recreate_target": 1,
 }
 JOB_STEPS = {"read": 14, "restart": 5, "stop": 3, "kill": 5, "kill_workers": 1}
+MORE_STEPS = {"widen_target": 1, "drop_column_of_target": 1, "tag_target": 2, "branch_of_target": 1, "write_beside": 2}
+"""The seeds of earlier stories were drawn without these."""
 KEYED_TARGETS = ("upsert", "dynamic", "input", "lookup", "full", "vectors")
 
 
@@ -124,7 +131,7 @@ class JobStory(Story):
 
     def rename_column_of_target(self) -> None:
         """Not of a table that names it in its options. A statement that starts meanwhile does not find the column."""
-        if self.target == "sum":
+        if self.target in ("sum", "moving"):
             return
         self.excuses.add("column of target renamed")
         name = self.wb.table("t").name
@@ -134,6 +141,37 @@ class JobStory(Story):
                 self.look()
         finally:
             self.wb.session.catalog.alter_table(name, [RenameColumn(("w",), "v")])
+
+    def drop_column_of_target(self) -> None:
+        """One that the job does not name; the last of them, so that the names of the others stay free."""
+        if self.columns_of_target:
+            self.columns_of_target -= 1
+            self.wb.session.catalog.alter_table(self.wb.table("t").name, [DropColumn((f"z{self.columns_of_target}",))])
+
+    def widen_target(self) -> None:
+        """The job writes INT into a column that is BIGINT from now on."""
+        if self.target != "moving":  # a partition column keeps its type
+            self.wb.session.catalog.alter_table(self.wb.table("t").name, [AlterColumn(("v",), type="BIGINT")])
+
+    def tag_target(self) -> None:
+        newest = self.target_store.snapshots.latest_id()
+        if newest is not None:
+            self.wb.table("t").tags.create(f"own{len(self.log)}", newest)
+
+    def branch_of_target(self) -> None:
+        """Rows of a branch are not those of the table."""
+        newest = self.target_store.snapshots.latest_id()
+        if newest is not None:
+            name = f"b{len(self.log)}"
+            self.wb.table("t").tags.create(f"for_{name}", newest)
+            self.wb.table("t").branches.create(name, f"for_{name}")
+            branch = self.wb.table(f"t$branch_{name}")
+            branch.append(branch.to_arrow().slice(0, 1))
+
+    def write_beside(self) -> None:
+        """Somebody else commits to the target of the job: nothing, in a snapshot of their own."""
+        table = self.wb.table("t")
+        table.append(table.to_arrow().slice(0, 0))
 
     def rename_target_and_back(self) -> None:
         """A job that commits meanwhile may stop."""
@@ -166,11 +204,11 @@ class JobStory(Story):
     # -- the end
 
     def finish(self) -> None:
-        if self.kind in ("lookup", "full", "vectors", "first-row", "partial", "sum"):
+        if self.kind in ("lookup", "full", "vectors", "first-row", "partial", "sum", "changelog-vectors"):
             self.source.compact(full=True)  # the changes of young files come with their compaction
         self.read()
         self.stop()
-        if self.target in ("lookup", "full", "vectors", "sum"):
+        if self.target in ("lookup", "full", "vectors", "sum", "postponed", "changelog-vectors"):
             self.wb.table("t").compact(full=True)
         if self.target_is_cut:
             return
@@ -335,6 +373,82 @@ class KilledStory(JobStory):
         return self.target_is_cut or Counter(self.found()) == Counter(self.expected())
 
 
+class MoreKindsStory(InsertStory):
+    """Partitions, keys that move between them, buckets that are chosen later."""
+
+    def __init__(self, wb: paimon_nb.Workbench, seed: int, where: Path) -> None:
+        keyed = seed % 3 != 0
+        self.kinds = ("moving", "changelog-vectors", "upsert", "input") if keyed else ("append-partitions", "append")
+        self.targets = ("moving", "postponed", "changelog-vectors") if keyed else ("append-partitions", "append")
+        super().__init__(wb, seed, where)
+
+
+class RestartedStory(KilledStory):
+    """`paimon-nb run` that starts its job again: its JVM is killed alone, and the process is paused."""
+
+    def __init__(self, wb: paimon_nb.Workbench, seed: int, where: Path) -> None:
+        super().__init__(wb, seed, where)
+        self.process = RunProcess(where, Path(room(where, seed)), 300, restarts=5)
+
+    def kill_jvm(self) -> None:
+        """In the middle of a micro-batch; the job goes on without a word from outside."""
+        self.start()
+        self.commit()
+        self.process.kill_jvm()
+
+    def pause(self) -> None:
+        with self.process.paused():
+            self.commit()
+            self.compact()
+
+
+class KafkaStory(InsertStory):
+    """The rows of a topic in a real broker, which is restarted; the table `s` is not read."""
+
+    kinds = ("append", "upsert")
+
+    def __init__(self, wb: paimon_nb.Workbench, seed: int, where: Path, broker: KafkaServer) -> None:
+        self.broker, self.topic = broker, broker.topic("story")
+        super().__init__(wb, seed, where)
+
+    @property
+    def query(self) -> str:
+        return super().query.replace(" FROM s", " FROM q")
+
+    def start(self) -> None:
+        if self.job is None:
+            self.wb.run(
+                f"CREATE TEMPORARY TABLE IF NOT EXISTS q (k INT, v INT) WITH ('connector' = 'kafka', 'topic' = '{self.topic}', "
+                f"'properties.bootstrap.servers' = '{self.broker.address}', 'scan.startup.mode' = 'earliest-offset', 'format' = 'debezium-json')"
+            )
+        super().start()
+
+    def commit(self) -> None:
+        values = (None, *range(50))
+        rows = [
+            (self.chance.randrange(30), self.chance.choice(values)) for _ in range(self.chance.choice((1, 1, 3, 20)))
+        ]
+        for k, v in rows:
+            self.send(None if self.kind == "append" else self.model.row(k), (k, v))
+            self.model.log.append((0, "write", [(k, v)]))
+
+    def delete(self) -> None:
+        old = self.model.row(self.chance.randrange(30)) if self.model.keyed else None
+        if old is not None:
+            self.send(old, None)
+            self.model.log.append((0, "delete", [old]))
+
+    def send(self, old: tuple[int, Any] | None, new: tuple[int, Any] | None) -> None:
+        before, after = (None if row is None else {"k": row[0], "v": row[1]} for row in (old, new))
+        self.broker.send(self.topic, [json.dumps({"op": "c" if old is None else "d" if new is None else "u", "before": before, "after": after})])  # fmt: skip
+
+    def restart_broker(self) -> None:
+        """With records that are not read yet; the job waits for it."""
+        self.broker.stop()
+        self.broker.start()
+        self.commit()
+
+
 class SparkStreamStory(JobStory):
     """`readStream` and `writeStream.toTable`, run until all input is processed, with limits of a micro-batch."""
 
@@ -356,6 +470,12 @@ class SparkStreamStory(JobStory):
     def read(self) -> None:
         from paimon_nb.spark.errors import paimon_error_of_spark
 
+        try:
+            self.run_query()
+        except Exception as error:  # the source may have another name while the query is made
+            raise paimon_error_of_spark(error) or error from None
+
+    def run_query(self) -> None:
         reader = (
             self.wb.spark.readStream.format("paimon").options(**self.limits).option("read.changelog", self.model.keyed)
         )
@@ -365,11 +485,7 @@ class SparkStreamStory(JobStory):
         for i in range(self.columns_of_target):
             frame = frame.selectExpr("*", f"CAST(NULL AS INT) AS z{i}")
         writer = frame.writeStream.format("paimon").option("checkpointLocation", str(self.checkpoints / "stream"))
-        query = writer.trigger(availableNow=True).toTable("t")
-        try:
-            query.awaitTermination(180)
-        except Exception as error:
-            raise paimon_error_of_spark(error) or error from None
+        writer.trigger(availableNow=True).toTable("t").awaitTermination(180)
 
 
 def story(
@@ -378,8 +494,11 @@ def story(
     seed: int,
     kind: Callable[..., JobStory] | None = None,
     more: Mapping[str, int] | None = None,
+    steps: Mapping[str, int] = SOURCE_STEPS | TARGET_STEPS | JOB_STEPS,
+    warehouse: str | None = None,
+    options: Mapping[str, str] | None = None,
 ) -> str:
-    wb = paimon_nb.connect(room(where, seed), spark=spark)
+    wb = paimon_nb.connect(warehouse or room(where, seed), spark=spark, options=options)
     told = None
     patch = pytest.MonkeyPatch()
     try:
@@ -387,7 +506,7 @@ def story(
         made = kind or (SparkStreamStory if seed % 2 else InsertStory)
         told = made(wb, seed, where)
         told.patch = patch
-        return told.run({**SOURCE_STEPS, **TARGET_STEPS, **JOB_STEPS, **(more or {})}, 16)
+        return told.run({**steps, **(more or {})}, 16)
     except AssertionError as error:
         raise AssertionError(
             f"seed {seed}, {told and (type(told).__name__, told.query, told.target)}: {error}"
@@ -416,6 +535,40 @@ def test_stories_of_lookup_joins(spark, tmp_path, seed):
 @pytest.mark.parametrize("seed", seeds(0, 100))
 def test_stories_of_joins(spark, tmp_path, seed):
     story(spark, tmp_path, seed, JoinStory, {"commit_right": 15})
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", seeds(0, 100))
+def test_stories_of_more_kinds(spark, tmp_path, seed):
+    story(spark, tmp_path, seed, MoreKindsStory, MORE_STEPS)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", seeds(0, 100))
+def test_stories_of_altered_targets(spark, tmp_path, seed):
+    story(spark, tmp_path, seed, more={step: 3 * weight for step, weight in MORE_STEPS.items()})
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", seeds(0, 50))
+def test_stories_of_a_broker(spark, tmp_path, broker, seed):
+    steps = {"commit": 30, "delete": 8, "restart_broker": 3} | TARGET_STEPS | JOB_STEPS
+    story(spark, tmp_path, seed, partial(KafkaStory, broker=broker), steps=steps)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", seeds(0, 30))
+def test_stories_in_a_slow_store(spark, tmp_path, s3, seed):
+    """Each request of the object store takes 20 ms more."""
+    with closing(S3Proxy(s3["s3.endpoint"], delay_s=0.02)) as slow:
+        options = s3 | {"s3.endpoint": slow.endpoint}
+        story(spark, tmp_path, seed, warehouse=f"s3://lake/{uuid.uuid4().hex}", options=options)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", seeds(0, 12))
+def test_stories_of_killed_machines(spark, tmp_path, seed):
+    story(spark, tmp_path, seed, RestartedStory, {"kill_jvm": 6, "pause": 6})
 
 
 @pytest.mark.nightly

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from kafka_server import KafkaServer
+
     from paimon_nb.table.tables.table import Table
 
 pytest.importorskip("confluent_kafka")
@@ -50,13 +52,22 @@ def message(format: str, kind: str, old: dict[str, Any] | None, new: dict[str, A
 class SyncStory:
     """A source table in memory whose changes go to a topic, and a sync of the topic into the table `t`."""
 
-    def __init__(self, where: Path, seed: int, patch: pytest.MonkeyPatch, *, slow: bool = False) -> None:
-        """`slow`: the tables are in a store whose requests take up to 10 ms."""
+    def __init__(
+        self,
+        where: Path,
+        seed: int,
+        patch: pytest.MonkeyPatch,
+        *,
+        slow: bool = False,
+        broker: KafkaServer | None = None,
+    ) -> None:
+        """`slow`: the tables are in a store whose requests take up to 10 ms. `broker`: a real one, which can be restarted."""
         self.chance, self.patch = random.Random(seed), patch
         self.log: list[str] = []
         self.excuses: set[str] = set()
         self.format, self.options = self.chance.choice(FORMATS), self.chance.choice(TABLES)
-        self.broker = MockBroker()
+        self.broker: Any = MockBroker() if broker is None else broker
+        self.topic = "t" if broker is None else broker.topic("story")
         self.rows: dict[int, dict[str, Any]] = {}
         self.extra = 0
         if slow:
@@ -87,16 +98,23 @@ class SyncStory:
             new |= {f"x{i}": self.chance.randrange(9) for i in range(self.extra)}
             messages.append((str(k), message(self.format, "insert" if old is None else "update", old, new)))
             self.rows[k] = new
-        self.broker.send("t", messages)
+        records = messages if isinstance(self.broker, MockBroker) else [{"key": k, "value": v} for k, v in messages]
+        self.broker.send(self.topic, records)
 
     def add_column_of_source(self) -> None:
         self.extra = min(self.extra + 1, 3)
+
+    def restart_broker(self) -> None:
+        """With changes that are not read yet; a sync that runs waits for it."""
+        self.broker.stop()
+        self.broker.start()
+        self.change()
 
     # -- the job
 
     def restart(self) -> None:
         self.stop()
-        conf = f"properties.bootstrap.servers={self.broker.address},topic=t,value.format={self.format},scan.startup.mode=earliest-offset"
+        conf = f"properties.bootstrap.servers={self.broker.address},topic={self.topic},value.format={self.format},scan.startup.mode=earliest-offset"
         text = (
             f"CALL sys.kafka_sync_table(`table` => 't', kafka_conf => '{conf}', primary_keys => 'k', interval => '20 ms', "
             f"table_conf => '{self.options}')"
@@ -235,9 +253,11 @@ MORE_STEPS = STEPS | {"rollback_to_tag": 1, "rename_and_back": 2}
 """The seeds of stories that once failed were drawn without these."""
 
 
-def story(where: Path, seed: int, steps: Mapping[str, int] = STEPS, *, slow: bool = False) -> str:
+def story(
+    where: Path, seed: int, steps: Mapping[str, int] = STEPS, *, slow: bool = False, broker: KafkaServer | None = None
+) -> str:
     with pytest.MonkeyPatch.context() as patch:
-        told = SyncStory(where, seed, patch, slow=slow)
+        told = SyncStory(where, seed, patch, slow=slow, broker=broker)
         try:
             return told.run(steps)
         except AssertionError as error:
@@ -255,3 +275,9 @@ def test_stories_of_syncs(tmp_path):
 @pytest.mark.parametrize("seed", seeds(10, 300))
 def test_more_stories_of_syncs(tmp_path, seed):
     story(tmp_path, seed, MORE_STEPS, slow=seed % 5 == 0)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", seeds(0, 60))
+def test_stories_of_a_broker_that_restarts(tmp_path, broker, seed):
+    story(tmp_path, seed, MORE_STEPS | {"restart_broker": 5}, broker=broker)
