@@ -281,3 +281,19 @@ def test_more_stories_of_syncs(tmp_path, seed):
 @pytest.mark.parametrize("seed", seeds(0, 60))
 def test_stories_of_a_broker_that_restarts(tmp_path, broker, seed):
     story(tmp_path, seed, MORE_STEPS | {"restart_broker": 5}, broker=broker)
+
+
+def test_a_sync_far_behind_commits_at_its_interval(tmp_path):
+    """Found by a soak on a busy machine: killed before its first 5000 records were in, the sync began with them each time."""
+    broker = MockBroker()
+    rows = [{"k": k, "v": "a"} for k in range(300)]
+    broker.send("t", [(str(r["k"]), message("canal-json", "insert", None, r)) for r in rows])
+    wb = paimon_nb.connect(str(tmp_path / "w"))
+    conf = f"properties.bootstrap.servers={broker.address},topic=t,value.format=canal-json,scan.startup.mode=earliest-offset,scan.bounded.mode=latest-offset"
+    (job,) = wb.run(
+        f"CALL sys.kafka_sync_table(`table` => 't', kafka_conf => '{conf}', interval => '1 ms')"
+    ).arrow.to_pylist()
+    assert wb.session.jobs.find(job["job"]).awaitTermination(100)
+    table = wb.table("t")
+    assert sorted(r["k"] for r in table.to_arrow().to_pylist()) == list(range(300))
+    assert len(table.store.snapshots.ids()) > 3
