@@ -99,8 +99,18 @@ class KafkaSync(SyncJob):
         check_offsets_exist({t: of for t, of in self._offsets.items() if t in low}, low, latest)
         high = end_offsets or latest
         committed = time.monotonic()
-        for topic, partition in partitions:
-            first, end = self._offsets.get(topic, {}).get(str(partition), 0), high.get(topic, {}).get(str(partition), 0)
+
+        def part(topic: str, partition: int) -> tuple[int, int]:
+            of = str(partition)
+            return self._offsets.get(topic, {}).get(of, 0), high.get(topic, {}).get(of, 0)
+
+        def behind(place: tuple[str, int]) -> int:
+            first, end = part(*place)
+            return end - first
+
+        # A sync that is restarted again and again would else never reach the last partition.
+        for topic, partition in sorted(partitions, key=behind, reverse=True):
+            first, end = part(topic, partition)
             if first >= end:
                 continue
             next_offsets = self._offsets.setdefault(topic, {})
