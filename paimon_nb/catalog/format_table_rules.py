@@ -18,6 +18,7 @@ from paimon_nb.table.read.format_table import compression_of, file_format_of
 from paimon_nb.table.read.partition_spec import HIVE_DEFAULT_PARTITION
 
 if TYPE_CHECKING:
+    from paimon_nb.base.identifier import Identifier
     from paimon_nb.format.schema import TableSchema
 
 _NOT_IN_ORC = ("BLOB", "GEOMETRY", "GEOGRAPHY")
@@ -33,9 +34,33 @@ def with_hive_names(schema: TableSchema) -> TableSchema:
 
     Paimon's own names, `__DEFAULT_PARTITION__` and day numbers, would be text or errors there. Java reads the stored options, too.
     """
-    if schema.options.get(opt.TYPE.key) != FORMAT_TABLE or not schema.partition_keys:
+    if schema.options.get(opt.TYPE.key) != FORMAT_TABLE or not schema.partition_keys or has_managed_partitions(schema):
         return schema
     return schema.with_options({**HIVE_NAMES, **schema.options})
+
+
+def has_managed_partitions(schema: TableSchema) -> bool:
+    """Whether a REST catalog registers the partitions of this format table, so that other engines ask it and not the directories."""
+    is_format_table = schema.options.get(opt.TYPE.key) == FORMAT_TABLE and bool(schema.partition_keys)
+    return is_format_table and bool(TableOptions(schema.options).get(opt.METASTORE_PARTITIONED_TABLE))
+
+
+def check_managed_partitions(name: Identifier, schema: TableSchema, *, is_external: bool) -> None:
+    """Check a format table whose partitions a REST catalog registers.
+
+    Raises:
+        BadOptionValue: it is external, or another engine reads its directories (`format-table.implementation` = engine).
+    """
+    key = opt.METASTORE_PARTITIONED_TABLE.key
+    implementation = str(schema.options.get("format-table.implementation", "")).lower()
+    if is_external or implementation == "engine":
+        why = "it is external" if is_external else "'format-table.implementation' is 'engine'"
+        raise BadOptionValue(
+            f"format table {name} cannot have partitions that the catalog registers: {why}",
+            hint=f"leave '{key}' out: its directories are its partitions",
+            option=key,
+            value="true",
+        )
 
 
 def check_format_table(schema: TableSchema) -> None:

@@ -60,6 +60,7 @@ STATEMENTS: Mapping[str, Grammar] = {
     "CACHE": noop_statements.about_table,
     "UNCACHE": noop_statements.about_table,
     "MSCK": noop_statements.about_table,
+    "REPAIR": noop_statements.about_table,
     "COMMENT": noop_statements.comment_on,
 }
 SPARK_ONLY = frozenset(

@@ -124,11 +124,14 @@ class ExecuteImmediate(Statement):
 
 @dataclass(frozen=True, slots=True)
 class Analyze(Statement):
-    """ANALYZE TABLE t [PARTITION (..)] COMPUTE STATISTICS [FOR COLUMNS a, b | FOR ALL COLUMNS]. `columns` () = none, None = all."""
+    """ANALYZE TABLE t [PARTITION (..)] COMPUTE STATISTICS [NOSCAN | FOR COLUMNS a, b | FOR ALL COLUMNS]. `columns` () = none, None = all."""
 
     name: Parts = ()
     columns: tuple[str, ...] | None = ()
-    of_partition: bool = False
+    partition: Mapping[str, str | None] | None = None
+    """Column -> the text of its literal; None for a column without a value. None: no PARTITION."""
+    noscan: Span | None = None
+    """Where NOSCAN is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +141,8 @@ class NothingToDo(Statement):
     name: Parts = ()
     why: str = ""
     if_exists: bool = False
-    repairs: bool = False
-    """MSCK: the partitions of a format table are its directories, which are checked."""
+    repairs: str = ""
+    """MSCK: ADD, DROP or SYNC partitions."""
 
 
 @dataclass(frozen=True, slots=True)

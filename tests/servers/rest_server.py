@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PREFIX = "paimon"
+_MEASURES = ("recordCount", "fileSizeInBytes", "fileCount", "lastFileCreationTime")
+"""What is known of a partition; -1: unknown."""
 _STATUS: list[tuple[type[PaimonError], int, str]] = [
     (DatabaseNotFound, 404, "DATABASE"), (TableNotFound, 404, "TABLE"), (SnapshotNotFound, 404, "SNAPSHOT"),
     (TagNotFound, 404, "TAG"), (BranchNotFound, 404, "BRANCH"), (ColumnNotFound, 404, "COLUMN"),
@@ -350,6 +352,33 @@ class RestServer:
         page = self._page("partitions", sorted(found), params)
         return {**page, "partitions": [found[key] for key in page["partitions"]]}
 
+    def create_partitions(self, database: str, table: str, *, params: dict[str, str], body: Any) -> Any:
+        name = str(_named(database, table))
+        self.catalog.table(_named(database, table))
+        found = self._partitions.setdefault(name, {})
+        keys = [json.dumps(spec, sort_keys=True) for spec in body["partitionSpecs"]]
+        if present := [key for key in keys if key in found and not body.get("ignoreIfExists", True)]:
+            raise HttpError(409, f"Partition {present[0]} already exists.", "PARTITION", present[0])
+        reported = {json.dumps(s["spec"], sort_keys=True): s for s in body.get("partitionStatistics") or []}
+        for key, spec in zip(keys, body["partitionSpecs"], strict=True):
+            unknown = {**dict.fromkeys(_MEASURES, -1), "totalBuckets": -1, "done": False}
+            old = found.setdefault(key, {"spec": spec, **unknown})
+            for measure in _MEASURES if key in reported else ():
+                new = reported[key][measure]
+                if new < 0:
+                    continue
+                if body.get("replaceStatistics") or old[measure] < 0:
+                    old[measure] = new
+                else:
+                    old[measure] = max(old[measure], new) if measure == _MEASURES[-1] else old[measure] + new
+        return {"created": [], "existed": []}
+
+    def drop_partitions(self, database: str, table: str, *, params: dict[str, str], body: Any) -> Any:
+        found = self._partitions.setdefault(str(_named(database, table)), {})
+        for spec in body["partitionSpecs"]:
+            found.pop(json.dumps(spec, sort_keys=True), None)
+        return {"dropped": [], "missing": []}
+
     def mark_partitions(self, database: str, table: str, *, params: dict[str, str], body: Any) -> Any:
         for spec in body["specs"]:
             self._partitions[str(_named(database, table))][json.dumps(spec, sort_keys=True)]["done"] = True
@@ -502,6 +531,8 @@ _ROUTES: dict[tuple[str, str], Callable[..., Any]] = {
     ("POST", f"{_TABLE}/branches/*/forward"): RestServer.forward_branch,
     ("POST", f"{_TABLE}/branches/*/rename"): RestServer.rename_branch,
     ("GET", f"{_TABLE}/partitions"): RestServer.list_partitions,
+    ("POST", f"{_TABLE}/partitions"): RestServer.create_partitions,
+    ("POST", f"{_TABLE}/partitions/drop"): RestServer.drop_partitions,
     ("POST", f"{_TABLE}/partitions/mark"): RestServer.mark_partitions,
     ("GET", "databases/*/views"): RestServer.list_views,
     ("POST", "databases/*/views"): RestServer.create_view,

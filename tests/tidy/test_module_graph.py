@@ -18,7 +18,7 @@ FOLDERS = {
     "table": ("lsm", "read", "write", "tables"),
     "table.lsm": ("levels", "key_chunks", "pick", "compaction_plan", "superseded", "merge", "changelog"),
     "table.read": (
-        "external_paths", "side_by_side", "managed_versions", "partition_spec", "sql_session", "own_files", "lost_base", "watchers", "store", "format_table", "live_files", "key_index", "tag_period", "migrated_files",
+        "external_paths", "side_by_side", "managed_versions", "partition_service", "partition_spec", "sql_session", "own_files", "lost_base", "watchers", "store", "format_table", "live_files", "key_index", "tag_period", "migrated_files",
         "data_evolution", "predicate", "plan", "partition_choice", "split", "strategy", "point_lookup", "row_positions", "row_kinds", "polars_condition", "arrow_condition", "arrow_dataset", "resumable_read",
         "torch_dataset", "query", "row_id_reads", "index_search", "vector_search", "text_search", "numbered_search", "stream",
     ),

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from paimon_nb.catalog.rest.error_replies import ErrorReply
+    from paimon_nb.format.snapshot import PartitionStatistics
 
 _PAGE_SIZE = 1000
 _MAX_PAGES = 10_000
@@ -215,6 +216,26 @@ class RestApi:
         about = f"partitions of table {name}"
         pages = self._list_pages(f"{self._table_path(name)}/partitions", "partitions", about)
         return [JsonObject.of(found, about).node for page in pages for found in page]
+
+    def create_partitions(
+        self,
+        name: Identifier,
+        specs: Sequence[Mapping[str, str]],
+        statistics: Sequence[PartitionStatistics],
+        *,
+        if_not_exists: bool,
+        replace: bool,
+    ) -> None:
+        """Register partitions of a format table; `statistics` are totals if `replace`, else what was added."""
+        body: dict[str, Any] = {"partitionSpecs": [dict(s) for s in specs], "ignoreIfExists": if_not_exists}
+        if statistics:
+            body |= {"partitionStatistics": [s.to_node() for s in statistics], "replaceStatistics": replace}
+        self._post(f"{self._table_path(name)}/partitions", body, f"partitions of table {name}")
+
+    def drop_partitions(self, name: Identifier, specs: Sequence[Mapping[str, str]]) -> None:
+        """Take partitions of a format table out of the server's register; those that are not there are left out."""
+        body = {"partitionSpecs": [dict(s) for s in specs], "ignoreIfNotExists": True}
+        self._post(f"{self._table_path(name)}/partitions/drop", body, f"partitions of table {name}")
 
     def mark_done(self, name: Identifier, specs: Sequence[Mapping[str, str]]) -> None:
         path = f"{self._table_path(name)}/partitions/mark"

@@ -26,12 +26,14 @@ from paimon_nb.base.identifier import MAIN_BRANCH, Identifier, check_name
 from paimon_nb.base.override import override
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.api import Catalog, StoredFunction, StoredView, undo_after
+from paimon_nb.catalog.format_table_rules import check_managed_partitions, has_managed_partitions
 from paimon_nb.catalog.new_tables import NewTableRules, check_new_database
 from paimon_nb.catalog.replacement import OtherTable, Replacement
 from paimon_nb.catalog.rest.api import RestApi, TableResponse, main_table
 from paimon_nb.catalog.rest.auth import authorizer_of
 from paimon_nb.catalog.rest.functions import function_json, parse_function
 from paimon_nb.catalog.rest.local_folders import check_local_folder
+from paimon_nb.catalog.rest.partitions import RestPartitions
 from paimon_nb.catalog.rest.schema_changes import change_nodes
 from paimon_nb.catalog.rest.storage_tokens import TokenFileIO
 from paimon_nb.catalog.rest.transport import Timeouts, Transport
@@ -44,7 +46,6 @@ from paimon_nb.format.types import Row
 from paimon_nb.fs import FileIO, RootedFileIO, external_roots, open_fs
 from paimon_nb.options import TableOptions, without_prefix
 from paimon_nb.options import catalog as opt
-from paimon_nb.options.table import METASTORE_PARTITIONED_TABLE
 from paimon_nb.table.read.live_files import live_entries
 from paimon_nb.table.read.store import TableStore
 from paimon_nb.table.tables.table import Table
@@ -189,8 +190,10 @@ class RestCatalog(Catalog):
         served_options = served.schema.get("options")
         if isinstance(served_options, dict) and served_options.get("type") == FORMAT_TABLE:
             schema = _schema_from_server(served, main)  # the server has the only one
-            _check_no_managed_partitions(schema, main)
-            return TableStore(fs, fs.root, MAIN_BRANCH, schema)
+            partitions = RestPartitions(self.api, main) if has_managed_partitions(schema) else None
+            if partitions is not None:
+                check_managed_partitions(main, schema, is_external=served.is_external)
+            return TableStore(fs, fs.root, MAIN_BRANCH, schema, partitions=partitions)
         try:
             store = TableStore.open(fs, fs.root, name.branch)
         except TableNotFound:
@@ -259,7 +262,10 @@ class RestCatalog(Catalog):
 
     def _checked_new_schema(self, name: Identifier, schema: TableSchema) -> TableSchema:
         self._new_table_rules.check_name(name)
-        return self._new_table_rules.checked_schema(schema)
+        schema = self._new_table_rules.checked_schema(schema)
+        if has_managed_partitions(schema):
+            check_managed_partitions(name, schema, is_external="path" in schema.options)
+        return schema
 
     @override
     def drop_table(self, name: Identifier, *, if_exists: bool = False, purge: bool = False) -> bool:
@@ -401,16 +407,6 @@ class RestCatalog(Catalog):
 
 
 _NOTHING: list[str] = []
-
-
-def _check_no_managed_partitions(schema: TableSchema, name: Identifier) -> None:
-    """Raises UnsupportedOperation: the server, not the directories, decides which partitions a format table has."""
-    if TableOptions(schema.options).get(METASTORE_PARTITIONED_TABLE):
-        raise UnsupportedOperation(
-            f"format table {name}: partitions that the catalog server manages are not supported here",
-            hint="without 'metastore.partitioned-table' the directories are the partitions",
-            option=METASTORE_PARTITIONED_TABLE.key,
-        )
 
 
 def _schema_from_server(served: TableResponse, name: Identifier) -> TableSchema:

@@ -6,11 +6,13 @@ import datetime as dt
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from paimon_nb.base.errors import DatabaseNotFound, UnsupportedOperation
+from paimon_nb.base.errors import DatabaseNotFound, SqlAnalysisError, UnsupportedOperation
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.api import SYSTEM_DATABASE
 from paimon_nb.options import table as opt
+from paimon_nb.options.read import FORMAT_TABLE_REPAIR_COLLECT_STATISTICS
 from paimon_nb.session.core.result import Result, message_result, result_of_frame, rows_result
+from paimon_nb.session.query.partition_predicates import partition_values
 from paimon_nb.session.query.run_query import known_to_spark, temporary_names_of_tables
 from paimon_nb.session.query.untrusted_text import analyse, must_be_checked
 from paimon_nb.spark.runtime.jvm_bridge import explain_text
@@ -210,22 +212,58 @@ def _change_plan(context: StatementContext, change: RowChange) -> list[str]:
 
 def analyze(context: StatementContext, statement: Analyze) -> Result:
     table = context.session.table(statement.name)
+    if table.store.partitions is not None:
+        return _analyzed_partitions(context, statement, table)
+    if statement.noscan is not None:
+        raise SqlAnalysisError(
+            "NOSCAN has no effect: a Paimon table's size and row count are in its manifests",
+            hint="leave NOSCAN out",
+            sql=statement.text,
+        )
     if table.store.is_format_table:
         raise UnsupportedOperation(
             f"{table.name} is a format table: it has no snapshot that could keep statistics",
             hint="the files of Parquet and ORC have their own, which queries use; CREATE TABLE ... AS SELECT makes a Paimon table",
         )
-    if statement.of_partition and statement.columns == ():
+    if statement.partition is not None and statement.columns == ():
         raise UnsupportedOperation(
             f"{table.name}: Paimon keeps statistics of whole tables, not of partitions",
             hint="leave PARTITION out: ANALYZE TABLE ... COMPUTE STATISTICS reads the whole table",
         )
     snapshot = table.maintain.analyze(statement.columns, spark=not context.session.flink_semantics)
     # With FOR COLUMNS, Spark drops PARTITION before Paimon sees it; only the plain row count is rejected.
-    ignored = " (PARTITION ignored: statistics are kept of whole tables)" if statement.of_partition else ""
+    ignored = " (PARTITION ignored: statistics are kept of whole tables)" if statement.partition is not None else ""
     return message_result(
         f"{table.name} analyzed{ignored}", snapshots=[(str(table.name), snapshot)] if snapshot else []
     )
+
+
+def _analyzed_partitions(context: StatementContext, statement: Analyze, table: Table) -> Result:
+    """ANALYZE of a format table whose partitions a catalog registers: what it knows of them."""
+    from paimon_nb.table.write.commit.partition_register import analyze_partitions
+
+    if statement.columns != ():
+        raise UnsupportedOperation(
+            f"{table.name} is a format table: its catalog keeps no statistics of columns",
+            hint="ANALYZE TABLE ... COMPUTE STATISTICS, without FOR COLUMNS",
+        )
+    clause = statement.partition or {}
+    keys, flink = table.partition_keys, context.session.flink_semantics
+    spec = partition_values({k: v for k, v in clause.items() if v is not None}, keys, flink=flink)
+    unbound = partition_values({k: "NULL" for k, v in clause.items() if v is None}, keys)
+    count = analyze_partitions(table.store, spec, unbound, rows=statement.noscan is None)
+    return message_result(f"{table.name} analyzed: {count:,} partition{'s' * (count != 1)}")
+
+
+def _repaired_partitions(table: Table, repairs: str) -> Result:
+    """MSCK REPAIR of a format table whose partitions a catalog registers."""
+    from paimon_nb.table.write.commit.partition_register import repair_partitions
+
+    measure = bool(table.store.options.get(FORMAT_TABLE_REPAIR_COLLECT_STATISTICS))
+    added, dropped = repair_partitions(
+        table.store, add=repairs != "DROP", drop=repairs in ("DROP", "SYNC"), measure=measure
+    )
+    return message_result(f"{table.name}: {added:,} registered, {dropped:,} dropped")
 
 
 def _checked_partitions(table: Table) -> Result:
@@ -249,8 +287,12 @@ def run_without_effect(context: StatementContext, statement: NothingToDo) -> Res
         return message_result(f"no table {'.'.join(parts)}")
     if not is_paimon:
         session.table(parts)  # raises with the nearest name
-    if statement.repairs and session.exists(parts) and session.table(parts).store.is_format_table:
-        return _checked_partitions(session.table(parts))
+    if statement.repairs and session.exists(parts):
+        table = session.table(parts)
+        if table.store.partitions is not None:
+            return _repaired_partitions(table, statement.repairs)
+        if table.store.is_format_table:
+            return _checked_partitions(table)
     return message_result(f"nothing to do for {'.'.join(parts)}: {statement.why}")
 
 

@@ -28,11 +28,12 @@ _WHY = {
 
 
 def about_table(cursor: Cursor, span: Span) -> Statement:
-    """REFRESH [TABLE] t, [UN]CACHE [LAZY] TABLE t, MSCK REPAIR TABLE t; other forms go to Spark.
+    """REFRESH [TABLE] t, [UN]CACHE [LAZY] TABLE t, [MSCK] REPAIR TABLE t [ADD | DROP | SYNC PARTITIONS]; other forms go to Spark.
 
     CACHE TABLE v AS SELECT ... creates a view, which is evaluated on each use, because tables change.
     """
     text, word = cursor.text_of(span), cursor.next().upper
+    word = "MSCK" if word == "REPAIR" else word
     cursor.take_one("LAZY", "REPAIR")
     has_table = cursor.take("TABLE") or (
         word == "REFRESH" and cursor.peek().is_name and cursor.peek().upper != "FUNCTION"
@@ -48,8 +49,9 @@ def about_table(cursor: Cursor, span: Span) -> Statement:
         if cursor.take("AS") or cursor.peek().upper in ("SELECT", "WITH", "VALUES", "FROM", "TABLE"):
             query = query_of(cursor, Span(cursor.start, span.stop))
             return CreateView(text, span, name, query, temporary=True)
+    repairs = (cursor.take_one("ADD", "DROP", "SYNC") or "ADD") if word == "MSCK" else ""
     cursor.at = len(cursor.tokens)
-    return NothingToDo(text, span, name, _WHY[word], if_exists, repairs=word == "MSCK")
+    return NothingToDo(text, span, name, _WHY[word], if_exists, repairs)
 
 
 def comment_on(cursor: Cursor, span: Span) -> Statement:

@@ -84,9 +84,7 @@ def analyze(cursor: Cursor, span: Span) -> Analyze:
         cursor.refuse("ANALYZE TABLES is not supported", "ANALYZE TABLE t COMPUTE STATISTICS")
     cursor.expect("TABLE")
     name = cursor.parts("table")
-    of_partition = cursor.take("PARTITION")
-    if of_partition:
-        partition_spec(cursor)
+    partition = partition_spec(cursor) if cursor.take("PARTITION") else None
     cursor.expect("COMPUTE", "STATISTICS")
     columns: tuple[str, ...] | None = ()
     if cursor.take("FOR", "ALL", "COLUMNS"):
@@ -96,11 +94,9 @@ def analyze(cursor: Cursor, span: Span) -> Analyze:
         while cursor.take(","):
             names.append(cursor.name("column"))
         columns = tuple(names)
-    elif cursor.sees("NOSCAN"):
-        cursor.refuse(
-            "NOSCAN has no effect: a Paimon table's size and row count are in its manifests", "leave NOSCAN out"
-        )
-    return Analyze(cursor.text_of(span), span, name, columns, of_partition)
+    start = cursor.peek()
+    noscan = Span(start.start, start.stop) if cursor.take("NOSCAN") else None
+    return Analyze(cursor.text_of(span), span, name, columns, partition, noscan)
 
 
 def stop_job(cursor: Cursor, span: Span) -> StopJob:

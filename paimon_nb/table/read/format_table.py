@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.base.errors import MissingFile, PaimonError, ReadError, UnsupportedOperation
+from paimon_nb.base.errors import MissingFile, PaimonError, ReadError, StoreError, UnsupportedOperation
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.row import DEFAULT_PARTITION, escape, serialize, unescape
 from paimon_nb.format.row.partition_path import is_blank
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from paimon_nb.format.types import DataField
     from paimon_nb.fs import FileStatus
     from paimon_nb.options import TableOptions
+    from paimon_nb.table.read.partition_service import PartitionService
     from paimon_nb.table.read.store import TableStore
 
 STAGING = "_temporary"
@@ -36,6 +37,8 @@ class PartitionDirectory:
     values: tuple[Any, ...]
     """In the in-row form, in the order of the partition keys; () for an unpartitioned table."""
     path: str
+    texts: tuple[str, ...] = ()
+    """The values as the directory's name has them, not escaped."""
 
 
 def file_format_of(options: TableOptions) -> str:
@@ -61,9 +64,12 @@ def data_fields(store: TableStore) -> tuple[DataField, ...]:
 
 def partition_path_of(store: TableStore, values: Sequence[Any]) -> str:
     """The directory of a partition, or of the partitions that start with these values."""
-    names = store.partition_texts(values)
+    return _path_of_texts(store, store.partition_texts(values))
+
+
+def _path_of_texts(store: TableStore, texts: Mapping[str, str]) -> str:
     only_values = store.options.get(opt.FORMAT_TABLE_PARTITION_PATH_ONLY_VALUE)
-    parts = [escape(v) if only_values else f"{escape(k)}={escape(v)}" for k, v in names.items()]
+    parts = [escape(v) if only_values else f"{escape(k)}={escape(v)}" for k, v in texts.items()]
     return "/".join((store.root, *parts))
 
 
@@ -100,7 +106,7 @@ def check_partition_name(store: TableStore, values: Sequence[Any]) -> None:
 def find_partitions(
     store: TableStore, keep: Callable[[Mapping[str, Any]], bool] = lambda _: True
 ) -> list[PartitionDirectory]:
-    """The partition directories, in the order of their paths.
+    """The partitions, in the order of their directories: those that the catalog registers, else the directories that are there.
 
     Args:
         store: the table; an unpartitioned one has one directory, its own.
@@ -110,6 +116,17 @@ def find_partitions(
     Raises: ReadError: a directory is not a partition, or a file is in none. Names that start with `_` or `.` are skipped, but not
     `_p=1` of a column `_p`.
     """
+    if store.partitions is None or not store.schema.partition_keys:
+        return find_partition_directories(store, keep)
+    keys = store.schema.partition_keys
+    found = _registered_partitions(store, store.partitions)
+    return [p for p in found if keep(dict(zip(keys, p.values, strict=True)))]
+
+
+def find_partition_directories(
+    store: TableStore, keep: Callable[[Mapping[str, Any]], bool] = lambda _: True
+) -> list[PartitionDirectory]:
+    """The directories of partitions, whether or not the catalog registers them; see `find_partitions`."""
     level = [PartitionDirectory((), store.root)]
     fields = store.schema.partition_fields
     for depth, field in enumerate(fields, 1):
@@ -117,11 +134,43 @@ def find_partitions(
         for parent in level:
             for entry in _list_sorted(store, parent.path):
                 if not _is_hidden(store, entry, field):
-                    value = _partition_value_of_directory(store, field, entry)
-                    below.append(PartitionDirectory((*parent.values, value), entry.path))
+                    text = _partition_text_of_directory(store, field, entry)
+                    value = _partition_value_of_text(store, field, entry, text)
+                    below.append(PartitionDirectory((*parent.values, value), entry.path, (*parent.texts, text)))
         names = [f.name for f in fields[:depth]]
         level = [p for p in below if keep(dict(zip(names, p.values, strict=True)))]
     return level
+
+
+def _registered_partitions(store: TableStore, service: PartitionService) -> list[PartitionDirectory]:
+    """The partitions that a catalog registers, in the order of their texts, each once.
+
+    Raises: StoreError: the server names a partition that the table cannot have.
+    """
+    fields = store.schema.partition_fields
+    only_values = store.options.get(opt.FORMAT_TABLE_PARTITION_PATH_ONLY_VALUE)
+    default_name = str(store.options.get(opt.PARTITION_DEFAULT_NAME))
+    found: dict[tuple[str, ...], PartitionDirectory] = {}
+    for spec in service.registered():
+        texts = tuple(spec.get(f.name, "") for f in fields)
+        is_spec = spec.keys() == {f.name for f in fields} and all(isinstance(t, str) and t for t in texts)
+        if not is_spec or (only_values and any(t in (".", "..") for t in texts)):
+            raise _not_registrable(store, spec, f"its columns are {', '.join(f.name for f in fields)}")
+        try:
+            values = tuple(parse_partition_value(f.type, t, default_name) for f, t in zip(fields, texts, strict=True))
+        except PaimonError as error:
+            raise _not_registrable(store, spec, error.message) from None
+        path = _path_of_texts(store, {f.name: t for f, t in zip(fields, texts, strict=True)})
+        found[texts] = PartitionDirectory(values, path, texts)
+    return [found[texts] for texts in sorted(found)]
+
+
+def _not_registrable(store: TableStore, spec: Mapping[str, Any], why: str) -> StoreError:
+    return StoreError(
+        f"{store.name}: the catalog server names a partition {dict(spec)!r} that the table cannot have: {why}",
+        hint="ask the owner of the catalog to drop it",
+        partition=dict(spec),
+    )
 
 
 def partition_bytes_of(store: TableStore, values: Sequence[Any]) -> bytes:
@@ -148,15 +197,19 @@ def _names_of_null(store: TableStore) -> tuple[str, ...]:
     return str(store.options.get(opt.PARTITION_DEFAULT_NAME)), DEFAULT_PARTITION, HIVE_DEFAULT_PARTITION
 
 
-def _partition_value_of_directory(store: TableStore, field: DataField, entry: FileStatus) -> Any:
-    """The value of a partition column in the in-row form, from the name of a directory. Raises ReadError: it has none."""
+def _partition_text_of_directory(store: TableStore, field: DataField, entry: FileStatus) -> str:
+    """The text of a partition column in the name of a directory. Raises ReadError: it has none."""
     if not entry.is_dir:
         raise _not_a_partition(store, entry, f"the file is outside of the partitions by {field.name}")
-    text = unescape(entry.name)
-    if not store.options.get(opt.FORMAT_TABLE_PARTITION_PATH_ONLY_VALUE):
-        if not _names_column(entry.name, field):
-            raise _not_a_partition(store, entry, f"the name is not '{field.name}=...'")
-        text = unescape(entry.name.partition("=")[2])
+    if store.options.get(opt.FORMAT_TABLE_PARTITION_PATH_ONLY_VALUE):
+        return unescape(entry.name)
+    if not _names_column(entry.name, field):
+        raise _not_a_partition(store, entry, f"the name is not '{field.name}=...'")
+    return unescape(entry.name.partition("=")[2])
+
+
+def _partition_value_of_text(store: TableStore, field: DataField, entry: FileStatus, text: str) -> Any:
+    """The value of a partition column in the in-row form. Raises ReadError: the text is not one."""
     try:
         return parse_partition_value(field.type, text, str(store.options.get(opt.PARTITION_DEFAULT_NAME)))
     except PaimonError:

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from paimon_nb.fs import AccessPolicy, FileIO
     from paimon_nb.table.read.external_paths import PathAllocator
     from paimon_nb.table.read.managed_versions import VersionService
+    from paimon_nb.table.read.partition_service import PartitionService
     from paimon_nb.table.read.sql_session import SqlSession
     from paimon_nb.table.read.watchers import CommitWatcher, IcebergCatalog
 
@@ -88,6 +89,8 @@ class TableStore:
     """The user's permissions on the rows; None without access control."""
     versions: VersionService | None = field(default=None, compare=False, repr=False)
     """The catalog server that decides about snapshots, tags and branches; None where the files decide."""
+    partitions: PartitionService | None = field(default=None, compare=False, repr=False)
+    """The catalog server that decides which partitions a format table has; None where its directories are the partitions."""
     sql: SqlSession | None = field(default=None, compare=False, repr=False)
     """The session whose SQL `where=` speaks; None: conditions compare columns with literals, and a backslash is plain in strings."""
     skips_unreadable_files: bool = field(default=False, compare=False)

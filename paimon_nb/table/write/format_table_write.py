@@ -43,6 +43,8 @@ class StagedFile:
     partition: bytes
     """The partition of its rows, as a serialized BinaryRow."""
     row_count: int
+    size: int = 0
+    """Bytes; 0 if no catalog wants to know."""
 
 
 class FormatTableWrite:
@@ -129,7 +131,8 @@ class FormatTableWrite:
         path, writer, count = self._open[partition]
         writer.close()
         del self._open[partition]
-        self._files.append(StagedFile(path, partition, count))
+        size = self.store.fs.size(path) if self.store.partitions is not None else 0
+        self._files.append(StagedFile(path, partition, count, size))
 
     def prepare_commit(self) -> list[StagedFile]:
         """Finish all files and close this writer.

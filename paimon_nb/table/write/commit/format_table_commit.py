@@ -24,6 +24,7 @@ from paimon_nb.table.read.format_table import (
     partition_path_of,
 )
 from paimon_nb.table.read.partition_spec import in_row_spec, matches_partition_spec, partition_text_of_spec, spec_texts
+from paimon_nb.table.write.commit.partition_register import report_commit
 from paimon_nb.table.write.format_table_write import StagedFile, delete_staged
 
 if TYPE_CHECKING:
@@ -78,7 +79,8 @@ class FormatTableCommit:
                     hint="run the statement again",
                 )
             targets = [self._target(file) for file in files]
-            replaced = [] if overwrite is None else self._replaced_files(files, overwrite)
+            emptied = [] if overwrite is None else self._replaced_partitions(files, overwrite)
+            replaced = [file.path for partition in emptied for file in data_files(self.store, partition.path)]
             with UndoLog(self.store.fs) as changing:
                 for file, target in zip(files, targets, strict=True):
                     changing.make_dirs(posixpath.dirname(target))
@@ -89,6 +91,7 @@ class FormatTableCommit:
                     changing.make_dirs(posixpath.dirname(staged))
                     changing.move(path, staged)
                 changing.delete_later(old)
+                self._report(files, emptied, overwrite)
         except BaseException:
             with suppress(Exception):  # must not hide the first error
                 delete_staged(self.store, files)
@@ -108,18 +111,43 @@ class FormatTableCommit:
         check_partition_name(self.store, values)
         return f"{partition_path_of(self.store, values)}/{posixpath.basename(file.path)}"
 
-    def _replaced_files(self, files: Sequence[StagedFile], overwrite: Overwrite) -> list[str]:
-        """The files that an overwrite deletes. Raises UnsupportedOperation: a new row is outside of what is replaced."""
+    def _report(
+        self, files: Sequence[StagedFile], emptied: Sequence[PartitionDirectory], overwrite: Overwrite | None
+    ) -> None:
+        """Report the rows and files of the partitions to the catalog that registers them, if one does."""
+        store = self.store
+        written: dict[tuple[str, ...], list[tuple[int, int]]] = {}
+        if overwrite is not None and len(overwrite.partition) == len(store.schema.partition_keys) > 0:
+            written[
+                tuple(store.partition_texts(list(_leading_partition_values(store, overwrite.partition))).values())
+            ] = []
+        for file in files if store.schema.partition_keys else ():
+            texts = tuple(store.partition_texts(store.partition_values(file.partition)).values())
+            written.setdefault(texts, []).append((file.row_count, file.size))
+        report_commit(store, written, [p.texts for p in emptied], replace=overwrite is not None)
+
+    def _replaced_partitions(self, files: Sequence[StagedFile], overwrite: Overwrite) -> list[PartitionDirectory]:
+        """The partitions whose files an overwrite deletes. Raises UnsupportedOperation: a new row is outside of them.
+
+        A partition that gets rows can have files of others that no catalog registers: these are replaced, too.
+        """
         store = self.store
         touched = {store.partition_values(f.partition) for f in files} if store.schema.partition_keys else set()
         if not overwrite.dynamic or not store.schema.partition_keys:
             _check_rows_in_overwritten_partition(store, touched, overwrite.partition)
-        return [
-            file.path
-            for partition in find_partitions(store, lambda values: matches_partition_spec(values, overwrite.partition))
-            if not overwrite.dynamic or not store.schema.partition_keys or partition.values in touched
-            for file in data_files(store, partition.path)
-        ]
+        found = find_partitions(store, lambda values: matches_partition_spec(values, overwrite.partition))
+        if overwrite.dynamic and store.schema.partition_keys:
+            found = [p for p in found if p.values in touched]
+        if store.partitions is not None:
+            known = {p.path for p in found}
+            targets = {tuple(values) for values in touched}
+            if len(overwrite.partition) == len(store.schema.partition_keys):
+                targets.add(tuple(_leading_partition_values(store, overwrite.partition)))
+            for values in sorted(targets, key=lambda v: list(store.partition_texts(v).values())):
+                texts = tuple(store.partition_texts(values).values())
+                new = PartitionDirectory(values, partition_path_of(store, values), texts)
+                found += [new] if new.path not in known else []
+        return found
 
 
 def _check_rows_in_overwritten_partition(
@@ -152,9 +180,11 @@ def truncate_format_table(store: TableStore, specs: Sequence[Mapping[str, Any]] 
     Raises:
         UnknownName: a spec with a value for each partition column matches no partition.
     """
-    for partition in _partitions_matching_specs(store, specs, must_exist=True):
+    found = _partitions_matching_specs(store, specs, must_exist=True)
+    for partition in found:
         for file in data_files(store, partition.path):
             store.fs.delete(file.path)
+    report_commit(store, {}, [p.texts for p in found], replace=True)
 
 
 def add_format_table_partitions(
@@ -185,6 +215,9 @@ def add_format_table_partitions(
             f"{store.name} already has partition ({texts[present.index(True)]})", hint="ADD IF NOT EXISTS PARTITION"
         )
     new = [(v, text) for v, text, is_present in zip(partitions, texts, present, strict=True) if not is_present]
+    if store.partitions is not None and new:
+        # The server decides: another client may register one of them now.
+        store.partitions.create([store.partition_texts(v) for v, _ in new], if_not_exists=if_not_exists)
     for values, _ in new:
         store.fs.make_dirs(partition_path_of(store, values))
     if store.watcher is not None and new:
@@ -206,6 +239,9 @@ def drop_format_table_partitions(
     found = _partitions_matching_specs(store, specs, must_exist=must_exist, complete_only=False) if specs else []
     if store.watcher is not None:
         store.watcher.dropped(store, [partition_bytes_of(store, p.values) for p in found])
+    if store.partitions is not None and found:
+        # First, so that a partition of which some files are deleted is not seen again.
+        store.partitions.drop([dict(zip(store.schema.partition_keys, p.texts, strict=True)) for p in found])
     for partition in found:
         store.fs.delete_tree(partition.path)
         for depth in range(len(partition.values) - 1, 0, -1):
