@@ -259,6 +259,16 @@ def test_a_dropped_index_leaves_no_file(wb):
     assert (list(root.rglob("*.index")), rows(wb, "SELECT * FROM t")) == ([], [(1,)])
 
 
+def test_drop_table_drops_the_temporary_view_that_hides_a_table(wb):
+    wb.run("CREATE TABLE t (id INT); CREATE TEMPORARY VIEW t AS SELECT 7 AS x; CREATE TEMPORARY VIEW v AS SELECT 8 AS x")
+    assert "view t dropped" in str(wb.run("DROP TABLE t").arrow.to_pylist())
+    assert wb.tables() == ["t"]
+    wb.run("DROP TABLE IF EXISTS t; DROP TABLE v")
+    assert wb.tables() == []
+    with pytest.raises(TableNotFound):
+        wb.run("DROP TABLE v")
+
+
 @pytest.mark.spark
 def test_what_is_not_there_has_a_name(wb):
     wb.run("CREATE TABLE t (id INT); INSERT INTO t VALUES (1); CREATE TEMPORARY VIEW v AS SELECT * FROM t; DROP VIEW v")

@@ -370,6 +370,8 @@ def drop_table(context: StatementContext, statement: DropTable) -> Result:
         raise TableNotFound(
             f"no temporary table {statement.name[-1]!r}", hint=did_you_mean(statement.name[-1], session.temporary)
         )
+    if len(statement.name) == 1 and not session.flink_semantics and _drop_temporary_view(session, statement.name[0]):
+        return message_result(f"view {statement.name[0]} dropped")
     found = session.find(statement.name)
     _refuse_materialized(found, "DROP TABLE", f"DROP MATERIALIZED TABLE {found.name}")
     if not drop_with_state(found.catalog, found.name, if_exists=statement.if_exists, purge=statement.purge):
@@ -622,10 +624,18 @@ def drop_view(context: StatementContext, statement: DropView) -> Result:
         found = context.session.find(statement.name)
         if found.catalog.drop_view(found.name):
             return message_result(f"view {found.name} dropped")
-    if context.session.views.pop(name, None) is None:
-        if context.session.spark_started and context.session.spark.catalog.dropTempView(name):
-            return message_result(f"view {name} dropped")
-        if not statement.if_exists:
-            context.session.view(name)  # raises with the nearest name
-        return message_result(f"no view {name}")
-    return message_result(f"view {name} dropped")
+    if _drop_temporary_view(context.session, name):
+        return message_result(f"view {name} dropped")
+    if not statement.if_exists:
+        context.session.view(name)  # raises with the nearest name
+    return message_result(f"no view {name}")
+
+
+def _drop_temporary_view(session: Session, name: str) -> bool:
+    """Drop a temporary view of the session or of Spark. Returns whether there was one.
+
+    Spark's DROP TABLE drops one, too: it hides a table of the same name, which a second DROP TABLE drops.
+    """
+    if session.views.pop(name, None) is not None:
+        return True
+    return session.spark_started and bool(session.spark.catalog.dropTempView(name))
