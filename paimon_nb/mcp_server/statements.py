@@ -65,7 +65,7 @@ def check_condition(condition: str, folders: Sequence[Path] = ()) -> None:
 def _only_reads(statement: Statement) -> bool:
     if isinstance(statement, Explain):
         return isinstance(statement.statement, Query)
-    if isinstance(statement, SparkCommand):
+    if isinstance(statement, SparkCommand) or (isinstance(statement, Describe) and statement.what == "function"):
         return _describes_function(statement.text)
     return isinstance(statement, _READING)
 

@@ -86,7 +86,7 @@ class ShowCreate(Statement):
 
 @dataclass(frozen=True, slots=True)
 class Describe(Statement):
-    """DESCRIBE [EXTENDED] t | DATABASE d | CATALOG c | QUERY ... | t column."""
+    """DESCRIBE [EXTENDED] t | DATABASE d | CATALOG c | FUNCTION f | QUERY ... | t column."""
 
     what: str = "table"
     name: Parts = ()

@@ -16,6 +16,8 @@ from paimon_nb.base.errors import (
     UnsupportedOperation,
 )
 from paimon_nb.base.identifier import Identifier
+from paimon_nb.catalog.api import StoredFunction
+from paimon_nb.format.types import DataField, parse_type
 
 
 @pytest.fixture
@@ -282,3 +284,17 @@ def test_functions_that_are_not_run(server, wb, definition, options, why):
     with pytest.raises(SqlAnalysisError):
         wb.run("CREATE FUNCTION g(x INT) RETURNS INT RETURN nothing_of_this_name")
     assert ("default", "g") not in server.functions
+
+
+def test_a_function_is_described(wb):
+    double = parse_type("DOUBLE")
+    area = StoredFunction(
+        (DataField(0, "width", double), DataField(1, "h", double)), double, "width * h", comment="of a rectangle"
+    )
+    wb.session.catalog.create_function(Identifier("default", "area"), area)
+    rows = wb.run("DESCRIBE FUNCTION area").arrow.column("function_desc").to_pylist()
+    assert rows == [
+        "Function: default.area", "Type:     SCALAR", "Input:    width DOUBLE", "          h     DOUBLE", "Returns:  DOUBLE",
+    ]  # fmt: skip
+    more = wb.run("DESCRIBE FUNCTION EXTENDED default.area").arrow.column("function_desc").to_pylist()
+    assert more[5:] == ["Comment:       of a rectangle", "Deterministic: true", "Body:          width * h"]

@@ -260,7 +260,9 @@ def test_a_dropped_index_leaves_no_file(wb):
 
 
 def test_drop_table_drops_the_temporary_view_that_hides_a_table(wb):
-    wb.run("CREATE TABLE t (id INT); CREATE TEMPORARY VIEW t AS SELECT 7 AS x; CREATE TEMPORARY VIEW v AS SELECT 8 AS x")
+    wb.run(
+        "CREATE TABLE t (id INT); CREATE TEMPORARY VIEW t AS SELECT 7 AS x; CREATE TEMPORARY VIEW v AS SELECT 8 AS x"
+    )
     assert "view t dropped" in str(wb.run("DROP TABLE t").arrow.to_pylist())
     assert wb.tables() == ["t"]
     wb.run("DROP TABLE IF EXISTS t; DROP TABLE v")

@@ -104,8 +104,8 @@ class KafkaSync(SyncJob):
             of = str(partition)
             return self._offsets.get(topic, {}).get(of, 0), high.get(topic, {}).get(of, 0)
 
-        def behind(place: tuple[str, int]) -> int:
-            first, end = part(*place)
+        def behind(topic_partition: tuple[str, int]) -> int:
+            first, end = part(*topic_partition)
             return end - first
 
         # A sync that is restarted again and again would else never reach the last partition.

@@ -1,15 +1,15 @@
-"""CREATE FUNCTION and DROP FUNCTION: SQL functions where the catalog stores them, else Spark's."""
+"""CREATE, DROP and DESCRIBE FUNCTION: SQL functions where the catalog stores them, else Spark's."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paimon_nb.base.errors import AlreadyExists, UnknownName, UnsupportedOperation
+from paimon_nb.base.errors import AlreadyExists, NameError_, UnknownName, UnsupportedOperation
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.api import StoredFunction
 from paimon_nb.format.types import DataField
 from paimon_nb.format.types.parse import parse_type
-from paimon_nb.session.core.result import message_result
+from paimon_nb.session.core.result import message_result, rows_result
 from paimon_nb.session.execute.admin import spark_command
 from paimon_nb.session.query.stored_functions import create_temporary_function, drop_temporary_function
 from paimon_nb.statements import SparkCommand
@@ -18,7 +18,7 @@ from paimon_nb.syntax.lexer import tokens
 if TYPE_CHECKING:
     from paimon_nb.session.core.result import Result
     from paimon_nb.session.core.statement_context import StatementContext
-    from paimon_nb.statements import CreateFunction, DropFunction
+    from paimon_nb.statements import CreateFunction, Describe, DropFunction
 
 _CHECKED = "paimon_function_to_check"
 
@@ -63,6 +63,28 @@ def create_function(context: StatementContext, statement: CreateFunction) -> Res
         catalog.drop_function(name)
     catalog.create_function(name, function)
     return message_result(f"function {name} created")
+
+
+def describe_function(context: StatementContext, statement: Describe) -> Result:
+    """DESCRIBE FUNCTION [EXTENDED]: the function of the catalog, in the words of Paimon's Spark connector, else Spark's own."""
+    try:
+        found = context.session.find(statement.name)
+    except NameError_:  # a catalog of Spark
+        return spark_command(context, SparkCommand(statement.text, statement.span))
+    function = found.catalog.function(found.name) if found.catalog.stores_functions else None
+    if function is None:
+        return spark_command(context, SparkCommand(statement.text, statement.span))
+    names = [f.name for f in function.parameters]
+    width = max(map(len, names), default=0)
+    inputs = [f"{f.name:{width}} {f.type}" for f in function.parameters] or ["()"]
+    facts = [("Function:", str(found.name)), ("Type:", "SCALAR")]
+    facts += [("" if i else "Input:", text) for i, text in enumerate(inputs)]
+    facts.append(("Returns:", str(function.returns)))
+    if statement.extended:
+        facts += [("Comment:", function.comment)] if function.comment else []
+        facts += [("Deterministic:", str(function.is_deterministic).lower()), ("Body:", function.body)]
+    width = max(len(key) for key, _ in facts)
+    return rows_result({"function_desc": [f"{key:{width}} {value}" for key, value in facts]})
 
 
 def drop_function(context: StatementContext, statement: DropFunction) -> Result:

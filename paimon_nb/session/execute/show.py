@@ -367,6 +367,10 @@ def describe(context: StatementContext, statement: Describe) -> Result:
         return _describe_file(context, statement.file)
     if statement.what == "table" and means_file(session, ref := TableRef(statement.name, statement.span)):
         return _describe_file(context, ref)
+    if statement.what == "function":
+        from paimon_nb.session.execute.functions import describe_function
+
+        return describe_function(context, statement)
     if statement.what == "procedure":
         from paimon_nb.procedures import describe_procedure
 

@@ -88,6 +88,10 @@ def describe(cursor: Cursor, span: Span) -> Statement:
 
         return Explain(text, span, cursor.statement(), "QUERY")
     if cursor.sees("FUNCTION") and cursor.peek(1).kind != "end":
+        cursor.take("FUNCTION")
+        extended = bool(cursor.peek(1).is_name and cursor.take("EXTENDED"))
+        if cursor.peek().is_name:
+            return Describe(text, span, "function", cursor.parts("function"), extended)
         cursor.at = len(cursor.tokens)
         return SparkCommand(text, span)
     if cursor.peek(1).is_name and cursor.peek().upper in _DELTA_LAKE:
