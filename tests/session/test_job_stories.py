@@ -413,6 +413,7 @@ class KafkaStory(InsertStory):
 
     @property
     def query(self) -> str:
+        self.grouped = self.grouped and not self.model.keyed  # refused: groups over the changes of a connector
         return super().query.replace(" FROM s", " FROM q")
 
     def start(self) -> None:
@@ -443,7 +444,8 @@ class KafkaStory(InsertStory):
         self.broker.send(self.topic, [json.dumps({"op": "c" if old is None else "d" if new is None else "u", "before": before, "after": after})])  # fmt: skip
 
     def restart_broker(self) -> None:
-        """With records that are not read yet; the job waits for it."""
+        """The job waits for it; one that is just starting would stop."""
+        self.read()
         self.broker.stop()
         self.broker.start()
         self.commit()
