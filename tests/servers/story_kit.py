@@ -52,7 +52,7 @@ MORE_KINDS: dict[str, dict[str, str]] = {
     "append-partitions": {"bucket": "-1"},
     "moving": {"bucket": "-1"},
     "postponed": {"bucket": "-2"},
-    "changelog-vectors": {"bucket": "2", "deletion-vectors.enabled": "true", "changelog-producer": "full-compaction"},
+    "input-vectors": {"bucket": "2", "deletion-vectors.enabled": "true", "changelog-producer": "input"},
 }  # fmt: skip
 """Kinds that the seeds of earlier stories do not draw."""
 _PARTITIONS = {"append-partitions": "k", "moving": "v"}

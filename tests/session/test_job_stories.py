@@ -204,11 +204,11 @@ class JobStory(Story):
     # -- the end
 
     def finish(self) -> None:
-        if self.kind in ("lookup", "full", "vectors", "first-row", "partial", "sum", "changelog-vectors"):
+        if self.kind in ("lookup", "full", "vectors", "first-row", "partial", "sum", "input-vectors"):
             self.source.compact(full=True)  # the changes of young files come with their compaction
         self.read()
         self.stop()
-        if self.target in ("lookup", "full", "vectors", "sum", "postponed", "changelog-vectors"):
+        if self.target in ("lookup", "full", "vectors", "sum", "postponed", "input-vectors"):
             self.wb.table("t").compact(full=True)
         if self.target_is_cut:
             return
@@ -378,8 +378,8 @@ class MoreKindsStory(InsertStory):
 
     def __init__(self, wb: paimon_nb.Workbench, seed: int, where: Path) -> None:
         keyed = seed % 3 != 0
-        self.kinds = ("moving", "changelog-vectors", "upsert", "input") if keyed else ("append-partitions", "append")
-        self.targets = ("moving", "postponed", "changelog-vectors") if keyed else ("append-partitions", "append")
+        self.kinds = ("moving", "input-vectors", "upsert", "input") if keyed else ("append-partitions", "append")
+        self.targets = ("moving", "postponed", "input-vectors") if keyed else ("append-partitions", "append")
         super().__init__(wb, seed, where)
 
 
