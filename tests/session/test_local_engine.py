@@ -136,6 +136,16 @@ def test_answers_without_spark(wb):
     assert names == ["Id", "(ID + 1)", "n"]
 
 
+def test_the_smallest_integers_have_their_types(wb):
+    """Spark reads the sign as a part of the number: 2147483648 alone would be a BIGINT, and 9223372036854775808 too large."""
+    found = wb.run("SELECT -2147483648 AS i, - 9223372036854775808 AS l").arrow
+    assert [str(t) for t in found.schema.types] == ["int32", "int64"]
+    assert found.to_pylist() == [{"i": -(2**31), "l": -(2**63)}]
+    scene(wb)
+    assert "too large" in (reason(wb, "SELECT - -2147483648 + id AS n FROM orders") or "")  # an error in Spark
+    assert not wb.session.spark_started
+
+
 def test_tpch_needs_no_jvm(wb):
     """All 22 queries, over tables without rows."""
     wb.run("SET 'paimon-nb.engine' = 'local'")

@@ -28,6 +28,7 @@ from paimon_nb.session.query.local.functions import FUNCTIONS, SPELLINGS
 from paimon_nb.session.query.local.intervals import interval_of, plus_interval
 from paimon_nb.session.query.local.lambdas import higher_order
 from paimon_nb.session.query.local.literals import (
+    integer_value,
     literal_value,
     parameter_value,
     plain_text,
@@ -215,6 +216,8 @@ class Expressions:
                 if e.kind in ("TIMESTAMP", "TIMESTAMP_LTZ", "TIMESTAMP_NTZ"):
                     return self._time_literal(e)
                 return literal_value(e, flink=self.flink)
+            case Unary(op="-", operand=Literal(kind="number", text="2147483648" | "9223372036854775808" as smallest)):
+                return integer_value(-int(smallest))  # Spark reads the sign as a part of the number
             case Unary(op="-"):
                 return self.apply("NEGATIVE", OPERATORS["NEGATIVE"], [self.value(e.operand)])
             case Unary(op="NOT"):

@@ -120,10 +120,10 @@ def _number_value(text: str, *, flink: bool) -> Value:
 
 
 def integer_value(number: int) -> Value:
-    """An integer literal that is not negative."""
-    if number >= 1 << 63:
+    """An integer literal."""
+    if not -(1 << 63) <= number < 1 << 63:
         raise NotLocal("a number is too large")
-    t = INT if number < 1 << 31 else BIGINT
+    t = INT if -(1 << 31) <= number < 1 << 31 else BIGINT
     return Value(f"CAST({number} AS {engine_type(t)})", t, str(number), literal=number, is_constant=True)
 
 

@@ -166,8 +166,8 @@ def _negative(_flink: bool, values: list[Value]) -> Value:
     (a,) = values
     _require_exact_or_double_numbers("-", values)
     if a.literal is not None:
-        if a.literal == 1 << 31:
-            raise NotLocal("-2147483648 is an INT to Spark")
+        if a.literal in (1 << 31, -(1 << 31), -(1 << 63)):
+            raise NotLocal("the number with its sign is of another type, or too large")
         return Value(f"(-{a.sql})", a.type, f"-{a.name}", literal=-a.literal)
     is_literal = a.is_constant and a.origin is None
     name = None if a.name is None else f"-{a.name}" if is_literal else f"(- {a.name})"
