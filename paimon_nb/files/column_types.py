@@ -144,7 +144,7 @@ class _Plan:
             "fraction": f"max(length(regexp_extract({v}, '[.]([0-9]+)', 1)))",
         }
         if self.kind in ("date", "timestamp", "zoned"):
-            found["infinite"] = f"bool_or(NOT isfinite({t}))"
+            found["no date"] = f"bool_or(NOT isfinite({t}) OR year({t}) NOT BETWEEN 1 AND 9999)"
         if self.kind in ("timestamp", "zoned"):
             found["zones"] = f"count(*) FILTER (WHERE regexp_matches({v}, {sql_text(_ZONE)}) AND {v}[11] <> '')"
             found["offsets"] = f"count(*) FILTER (WHERE regexp_matches({v}, '[+-]\\d{{2}}(:?\\d{{2}}){{0,2}}$') AND NOT regexp_matches({v}, '[+-]00(:?00){{0,2}}$') AND {v}[11] <> '')"  # fmt: skip
@@ -221,7 +221,7 @@ class _Plan:
         return Decision("BOOLEAN", f"CAST({self.value} AS BOOLEAN)", words)
 
     def _time(self, f: dict[str, object]) -> Decision:
-        if not f["valid"] or f.get("infinite"):
+        if not f["valid"] or f.get("no date"):
             return self._as_text("")
         fraction, kind = int(str(f["fraction"] or 0)), self.kind
         form = f"{f['form']!r} is a {kind}" + (f" by the format {self.column.format!r}" if self.column.format else "") if f["form"] is not None else ""  # fmt: skip

@@ -114,17 +114,44 @@ class CsvReader(EngineReader):
             if len(padded.columns) > 1:
                 dialect = padded
         try:
-            self._check_lines(engine, source, dialect)
+            return self._for_all_lines(engine, source, dialect)
         except duckdb.Error:
             if not dialect.unquoted:
                 raise
-            dialect = replace(dialect, quote="", escape="")
-            self._check_lines(engine, source, dialect)
+            return self._for_all_lines(engine, source, replace(dialect, quote="", escape=""))
+
+    def _for_all_lines(self, engine: Engine, source: Utf8File, dialect: Dialect) -> Dialect:
+        """The dialect, with columns for values of lines that are longer than those of the sample. Raises duckdb.Error: a line breaks it."""
+        import duckdb
+
+        for _ in range(_LONGER_LINES):
+            try:
+                self._check_lines(engine, source, dialect)
+                return dialect
+            except duckdb.Error as error:
+                longer = _COUNTS.search(str(error))
+                own = len(dialect.columns)
+                padded = self._options.get("null_padding") or ("null_padding", True) in dialect.lenient
+                if not longer or int(longer[2]) <= own or not padded:
+                    raise
+                more = tuple((f"column{i}", "BIGINT") for i in range(own, int(longer[2])))
+                dialect = replace(dialect, columns=(*dialect.columns, *more))
+        self._check_lines(engine, source, dialect)
         return dialect
 
     def _check_lines(self, engine: Engine, source: Utf8File, dialect: Dialect) -> None:
-        """Raises duckdb.Error: a line of the file breaks the dialect."""
+        """Raises duckdb.Error: a line of the file breaks the dialect, or has more values than columns."""
+        import duckdb
+
         engine.rows(f"SELECT count(COLUMNS(*)) FROM {self._call([source.path], dialect)}")
+        if ("strict_mode", False) in dialect.lenient:  # the engine leaves out values without a column
+            more = ("\0", "VARCHAR")
+            longer = replace(
+                dialect, columns=(*dialect.columns, more), lenient=(*dialect.lenient, ("null_padding", True))
+            )
+            ((count,),) = engine.rows(f"SELECT count({sql_name(more[0])}) FROM {self._call([source.path], longer)}")
+            if count:
+                raise duckdb.InvalidInputException(f"Expected Number of Columns: {len(dialect.columns)} Found: {len(longer.columns)}")  # fmt: skip
 
     def _may_be_padded(self, engine: Engine, source: Utf8File, dialect: Dialect) -> bool:
         """Whether the file is one column only because some lines have fewer or more cells than others."""
@@ -463,6 +490,9 @@ def constants_sql(constants: Sequence[Constant]) -> str:
 
 
 _LINE = re.compile(r"CSV Error on Line: (\d+)")
+_COUNTS = re.compile(r"Expected Number of Columns: (\d+) Found: (\d+)")
+_LONGER_LINES = 20
+"""How often a line may be longer than all before it."""
 
 
 def csv_error(error: Exception, name: str) -> PaimonError:
@@ -470,7 +500,7 @@ def csv_error(error: Exception, name: str) -> PaimonError:
     text = str(error)
     line = _LINE.search(text)
     where = f"{name}, line {line[1]}" if line else name
-    expected = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text)
+    expected = _COUNTS.search(text)
     if expected:
         what, hint = f"{expected[2]} values instead of {expected[1]}", "null_padding = true fills short lines, ignore_errors = true leaves such lines out, skip = n leaves out lines above the header"  # fmt: skip
     elif "nvalid unicode" in text or "not utf-8" in text:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue, PaimonError, SchemaMismatch, UnsupportedFormat
@@ -52,14 +53,14 @@ class JsonReader(EngineReader):
             self._decide(engine, columns)
             self.schema = self._schema_of_columns(engine)
         self.notes += [f"{n}: {d.note}" for n, d in zip(self._names, self._decisions, strict=True) if d.note]
-        self.how = self._described(files[0])
+        self.how = self._described()
         array = "array" in self.how
         self.guess = {"format": "array" if array else "newline_delimited", "encoding": "utf-8", "maximum_depth": "-1", "all_varchar": "false", "ignore_errors": "false", "multiline": "true"}  # fmt: skip
 
     def _utf8(self, file: Found) -> str:
         compression = self._options.get("compression") or formats.compression_of(file.name)
         known = None if compression in ("none", "auto", "uncompressed") else compression
-        return self._copies.utf8(file.path, known, self._options.get("encoding")).path
+        return self._copies.utf8(file.path, known, self._options.get("encoding"), may_have_mark=False).path
 
     # -- structure
 
@@ -112,13 +113,14 @@ class JsonReader(EngineReader):
             raise BadOptionValue(
                 f"types names {unknown!r}, and no object has this key", hint=f"keys are {', '.join(self._names[:20])}", option="types", value=unknown,
             )  # fmt: skip
+        all_texts = self._options.get("all_varchar")
         self._typed: dict[str, str] = {}
         self._keys = self._keys_if_cases_differ(engine, self._names)
         raw = {n: self._raw_type(n, t, user_types) for n, t in columns}
         self._relation = self._relation_of(raw)
         texts = [
-            TextColumn(n, "VARCHAR" if n.lower() in user_types else t, f"({sql_name(n)}->>'$')", may_have_words=False)
-            for n, t in columns if raw[n] == "JSON" and not _is_nested(t) and t not in ("JSON", "UUID", "BIGINT", "BOOLEAN")
+            TextColumn(n, "VARCHAR" if n.lower() in user_types else t, f"({sql_name(n)}->>'$')", self._format(t), may_have_words=False)
+            for n, t in columns if raw[n] == "JSON" and not _is_nested(t) and t not in ("JSON", "UUID", "BIGINT", "BOOLEAN") and not all_texts
         ]  # fmt: skip
         decided = dict(zip([c.name for c in texts], decide_types(engine, self._relation, texts), strict=True))
         nested = [(n, t) for n, t in columns if raw[n] == "JSON" and _is_nested(t)]
@@ -130,6 +132,8 @@ class JsonReader(EngineReader):
             column = sql_name(name)
             if name.lower() in user_types:
                 decision = self._as_user_wants(engine, name, user_types[name.lower()])
+            elif all_texts:
+                decision = Decision("VARCHAR", f"({column}->>'$')")
             elif name in decided:
                 decision = decided[name]
             elif raw[name] == "JSON" and _is_nested(type):
@@ -149,6 +153,10 @@ class JsonReader(EngineReader):
             self._decisions.append(decision)
         if self._typed:
             self._relation = self._relation_of(raw | self._typed)
+        if selected := self._options.get("columns"):
+            places = {n.lower(): i for i, n in enumerate(self._names)}
+            order = [places[n.lower()] for n in selected]
+            self._names, self._decisions = [self._names[i] for i in order], [self._decisions[i] for i in order]
         self._names += [n for n, _ in self._constants]
         self._decisions += [Decision(t, sql_name(n)) for n, t in self._constants]
 
@@ -165,6 +173,15 @@ class JsonReader(EngineReader):
                 return "JSON"
             return "JSON" if leaves(type) & {*_TIMES, "DOUBLE", _EMPTY, "JSON"} else type
         return "JSON" if type in _TIMES else type
+
+    def _format(self, type: str) -> str:
+        """The format that the user gave to dates or times."""
+        option = "dateformat" if type == "DATE" else "timestampformat"
+        return str(self._options.get(option, "")) if type in ("DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE") else ""
+
+    def _have_formats(self, type: str) -> bool:
+        """Whether the user gave a format to all dates and times in a nested type."""
+        return all(map(self._format, leaves(type) & _TIMES))
 
     def _relation_of(self, raw: dict[str, str]) -> str:
         arguments = {k: v for k, v in self._read_arguments.items() if k not in ("sample_size", "maximum_depth")}
@@ -220,7 +237,8 @@ class JsonReader(EngineReader):
             parts.append(digits)
         (row,) = engine.rows(f"SELECT {', '.join(parts)} FROM {self._relation}")
         times = {n: t for n, t in columns if leaves(t) & _TIMES}
-        same = self._times_that_keep_their_texts(engine, times)
+        same = self._times_that_keep_their_texts(engine, {n: t for n, t in times.items() if not self._have_formats(t)})
+        same |= {n: True for n in times if n not in same}
         return {n: (bool(d), n not in times or same[n]) for (n, _), d in zip(columns, row, strict=True)}
 
     def _times_that_keep_their_texts(self, engine: Engine, columns: Mapping[str, str]) -> dict[str, bool]:
@@ -249,7 +267,11 @@ class JsonReader(EngineReader):
             return Decision("VARCHAR", f"CAST({column} AS VARCHAR)", "JSON texts, because other keys differ from each other only in case")  # fmt: skip
         if not same:
             type = _as_texts(type)
-        note = "parts that are empty or have several types are JSON texts" if leaves(type) & {_EMPTY, "JSON"} else ""
+        note = (
+            "parts that are empty or have several types are texts, those of objects and lists in JSON"
+            if leaves(type) & {_EMPTY, "JSON"}
+            else ""
+        )
         if self._keys is not None:
             return Decision(type, f"CAST({column} AS {_readable(type)})", note)
         self._typed[name] = _readable(type)  # the reader converts objects that lack keys
@@ -283,11 +305,12 @@ class JsonReader(EngineReader):
     def _error(self, error: Exception) -> PaimonError:
         return json_error(error, self._files[0].name)
 
-    def _described(self, file: Found) -> str:
+    def _described(self) -> str:
         from paimon_nb.files.text_encoding import open_stream
 
-        with open_stream(file.path, formats.compression_of(file.name)) as stream:
-            start = stream.read(1 << 12).lstrip(b"\xef\xbb\xbf \t\r\n")
+        compression = self._options.get("compression") or formats.compression_of(self._paths[0])
+        with open_stream(Path(self._paths[0]), None if compression == "none" else compression) as stream:
+            start = stream.read(1 << 12).lstrip()
         count = f"{len(self._files)} files, " if len(self._files) > 1 else ""
         return f"{count}JSON, {'an array of objects' if start.startswith(b'[') else 'one object a line'}"
 
@@ -323,7 +346,7 @@ def _plain(column: str, type: str) -> Decision:
     if leaves(type) & set(_LARGE):
         target = with_leaves(type, lambda leaf: _LARGE.get(leaf, leaf))
         return Decision(target, f"CAST({column} AS {target})")
-    return Decision(type, column)
+    return Decision(type, column, "BYTES of WKB" if "GEOMETRY" in leaves(type) else "")
 
 
 def json_error(error: Exception, name: str) -> PaimonError:

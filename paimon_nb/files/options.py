@@ -56,7 +56,7 @@ OPTIONS: dict[str, FileOption] = {
     "names": FileOption(LIST, _CSV, "the names of the columns"),
     "null_padding": FileOption(BOOL, _CSV, "whether short lines are filled with NULL"),
     "strict_mode": FileOption(BOOL, _CSV, "false: also lines that break the rules of quotation"),
-    "ignore_errors": FileOption(BOOL, _CSV + _JSON, "whether lines with errors are left out"),
+    "ignore_errors": FileOption(BOOL, _CSV + _JSON, "whether lines with errors are left out, and values that are not of their type are NULL"),
     "max_line_size": FileOption(INT, _CSV, "bytes of a line, at most"),
     "sample_size": FileOption(INT, _CSV + _JSON, "rows from which the dialect is guessed; types are checked in all rows; -1: all"),
     "multiline": FileOption(BOOL, _CSV + _JSON, "whether a value or an object may have several lines; true is the default"),
@@ -128,7 +128,10 @@ def file_options(written_options: Mapping[str, Any] | None) -> FileOptions:
 def _value(name: str, value: Any) -> Any:
     expected = OPTIONS[name].value
     try:
-        return _PARSERS[expected](value)
+        parsed = _PARSERS[expected](value)
+        return (
+            parsed.replace("\r", "\\r").replace("\n", "\\n") if name == "new_line" else parsed
+        )  # as the engine names it
     except (ValueError, TypeError):
         raise BadOptionValue(
             f"{name} is {expected}, not {value!r}", hint=OPTIONS[name].doc, option=name, value=str(value)

@@ -17,7 +17,9 @@ _CHUNK = 1 << 20
 _SAMPLE = 1 << 12
 _PATTERN = re.compile(r"[*?\[\]]")
 _ENGINE_CODECS = ("gzip", "zstd")
-"""Codecs that the engine reads itself."""
+"""Codecs that the engine reads itself, if a file's name ends with theirs."""
+_MAGIC = {b"\x1f\x8b\x08": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"\xfd7zXZ\0": "lzma"}
+"""First bytes of a compressed file -> its codec. Text may begin as bzip2 does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +83,15 @@ class Utf8Copies:
             shutil.copyfile(path, link)
         return link
 
-    def utf8(self, path: Path, compression: str | None, encoding: str | None = None) -> Utf8File:
+    def utf8(
+        self, path: Path, compression: str | None, encoding: str | None = None, *, may_have_mark: bool = True
+    ) -> Utf8File:
         """The file itself if the engine can read it, else a copy in UTF-8.
 
         Args:
+            compression: by the file's name or the user; None: none, if the bytes do not say otherwise.
             encoding: as the user wrote it; None: guessed from all bytes.
+            may_have_mark: whether the engine reads a file that begins with a byte order mark.
 
         Raises:
             BadOptionValue: an encoding that Python does not know.
@@ -99,8 +105,13 @@ class Utf8Copies:
                     f"no encoding {encoding!r}", hint="for example 'utf-8', 'latin-1', 'cp1252', 'utf-16', 'shift_jis', 'gb18030'",
                     option="encoding", value=encoding,
                 ) from None  # fmt: skip
+        by_bytes = _codec_of_bytes(path) if compression is None else None
+        compression = compression or by_bytes
         found = encoding or _guess(path, compression)
-        if codecs.lookup(found).name == "utf-8" and (compression is None or compression in _ENGINE_CODECS):
+        if not may_have_mark and codecs.lookup(found).name == "utf-8" and _has_mark(path, compression):
+            found = "utf-8-sig"
+        engine_reads = compression is None or (compression in _ENGINE_CODECS and by_bytes is None)
+        if codecs.lookup(found).name == "utf-8" and engine_reads:
             return Utf8File(str(self._without_patterns(path)))
         target = self._new_copy(path, compression)
         try:
@@ -114,6 +125,18 @@ class Utf8Copies:
         return Utf8File(
             str(target), described, guessed=encoding is None and bool(described) and not found.startswith("utf")
         )
+
+
+def _codec_of_bytes(path: Path) -> str | None:
+    """The codec of a compressed file whose name does not say so."""
+    with path.open("rb") as stream:
+        start = stream.read(8)
+    return next((codec for magic, codec in _MAGIC.items() if start.startswith(magic)), None)
+
+
+def _has_mark(path: Path, compression: str | None) -> bool:
+    with open_stream(path, compression) as stream:
+        return stream.read(3) == codecs.BOM_UTF8
 
 
 def _guess(path: Path, compression: str | None) -> str:

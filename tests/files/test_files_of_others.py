@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import decimal
+import gzip
 import io
 import uuid
 from typing import TYPE_CHECKING, Any
@@ -65,6 +66,11 @@ UNCHANGED: list[tuple[str, str, str | bytes, str, list[tuple[Any, ...]]]] = [
     ("ends of lines of old Macs", "a.csv", "id,name\r1,a\r", "id BIGINT, name STRING", [(1, "a")]),
     ("short lines", "a.csv", "id,name,x\n1,a\n2,b,c\n", "id BIGINT, name STRING, x STRING", [(1, "a", None), (2, "b", "c")]),
     ("long lines", "a.csv", "a,b\n1,2\n3,4,5\n6,7\n", "a BIGINT, b BIGINT, column2 BIGINT", [(1, 2, None), (3, 4, 5), (6, 7, None)]),
+    ("a long line after the sample", "a.csv", "a,b\n" + "1,2\n" * 30_000 + "1,2,3\n", "a BIGINT, b BIGINT, column2 BIGINT", [(1, 2, None)] * 30_000 + [(1, 2, 3)]),
+    ("a long line beside letters after a quotation", "a.csv", "a,b\n" + "1,2\n" * 30_000 + '"x"y,2\n1,2,3\n', "a STRING, b BIGINT, column2 BIGINT", [("1", 2, None)] * 30_000 + [('"x"y', 2, None), ("1", 2, 3)]),
+    ("years that DATE does not have", "a.csv", "d\n-0044-03-15\n10000-01-01\n", "d STRING", [("-0044-03-15",), ("10000-01-01",)]),
+    ("compressed without an ending", "a.csv", gzip.compress(b"a,b\n01,2\n"), "a STRING, b BIGINT", [("01", 2)]),
+    ("JSON with a byte order mark", "a.json", '\ufeff[{"a":"é"},{"a":"x"}]', "a STRING", [("é",), ("x",)]),
     ("comments", "a.csv", "# from x\nid,name\n1,a\n", "id BIGINT, name STRING", [(1, "a")]),
     ("comments and other lines before the header", "a.csv", "# one\noh no\n# two\na;b\n1;x\n2;y\n3;z\n", "a BIGINT, b STRING", [(1, "x"), (2, "y"), (3, "z")]),
     ("comments before quoted line breaks", "a.csv", '# note\nb,a\n"1\n2",5\n3,4\n', "b STRING, a BIGINT", [("1\n2", 5), ("3", 4)]),
