@@ -26,7 +26,7 @@ from paimon_nb.options import validate_table_options
 from paimon_nb.options.spelling import check_no_misspelled_options
 from paimon_nb.session.query.computed_columns import computed_columns
 from paimon_nb.session.query.error_location import span_named_by_error
-from paimon_nb.session.query.frames_and_files import frame_variable
+from paimon_nb.session.query.frames_and_files import frame_variable, missing_file
 from paimon_nb.session.query.new_table_schema import new_table_schema
 from paimon_nb.session.query.projection import column_named
 from paimon_nb.session.query.run_query import known_to_spark, with_position
@@ -263,7 +263,8 @@ class _Checker:
         except (TableNotFound, DatabaseNotFound, CatalogNotFound) as error:
             if not self.is_certain or self._is_elsewhere(ref, parts):
                 return None
-            raise with_position(error, self.text, ref.span) from None
+            missing = missing_file(ref) if isinstance(error, DatabaseNotFound) else None
+            raise with_position(missing or error, self.text, ref.span) from None
         system = self.session.find(parts).name.system
         if system is not None:
             self._check_system_table(table, system, ref)

@@ -116,11 +116,12 @@ def means_file(session: Session, ref: TableRef) -> bool:
     return is_path(name) and Path(name).is_file() and not session.exists(ref.parts)
 
 
-def check_not_a_missing_file(ref: TableRef) -> None:
-    """Raises SourceUnavailable: a name without a table ends like a file that does not exist."""
+def missing_file(ref: TableRef) -> SourceUnavailable | None:
+    """The error for a name without a table that ends like a file that does not exist; None: another name."""
     name = ".".join(ref.parts)
     if len(ref.parts) > 1 and not ref.file and is_path(name) and not Path(name).is_file():
-        raise SourceUnavailable(f"no table and no file {name!r}", hint=f"the working directory is {Path.cwd()}", path=name)  # fmt: skip
+        return SourceUnavailable(f"no table and no file {name!r}", hint=f"the working directory is {Path.cwd()}", path=name)  # fmt: skip
+    return None
 
 
 def _file(session: Session, ref: TableRef) -> DataFile:

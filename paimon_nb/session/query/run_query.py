@@ -29,9 +29,9 @@ from paimon_nb.session.query.char_columns import with_chars
 from paimon_nb.session.query.computed_columns import computed_columns, has_computed_columns, with_computed
 from paimon_nb.session.query.flink_numeric import with_flink_numerics, with_values_as_select
 from paimon_nb.session.query.frames_and_files import (
-    check_not_a_missing_file,
     data_of_reference,
     frame_of_reference,
+    missing_file,
     note_shadowed_frame,
 )
 from paimon_nb.session.query.hints import (
@@ -287,8 +287,8 @@ def resolve_table_frame(
                 return _view_frame(session, view, inside, None, hidden)
         try:
             at_hand = None if is_inside_view() else frame_of_reference(session, ref)
-            if at_hand is None:
-                check_not_a_missing_file(ref)
+            if at_hand is None and (missing := missing_file(ref)) is not None:
+                raise missing
         except PaimonError as of_frame:
             raise with_position(of_frame, text, ref.span) from None
         if at_hand is not None:

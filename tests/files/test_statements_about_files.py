@@ -1,0 +1,118 @@
+"""Files in the statements of a session: every ending, without quotation marks, DESCRIBE, SUMMARIZE, and what is said of a file that is not there."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+import fastavro
+import pyarrow as pa
+import pytest
+from pyarrow import orc
+from pyarrow import parquet as pq
+
+import paimon_nb
+from paimon_nb.base.errors import PaimonError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from paimon_nb.workbench import Workbench
+
+ROWS = [{"id": 1, "name": "ä"}, {"id": 2, "name": None}]
+TEXTS = {
+    "a.csv": "id,name\n1,ä\n2,\n", "a.tsv": "id\tname\n1\tä\n2\t\n", "a.psv": "id|name\n1|ä\n2|\n", "a.txt": "id;name\n1;ä\n2;\n",
+    "a.json": '[{"id":1,"name":"ä"},{"id":2}]', "a.jsonl": '{"id":1,"name":"ä"}\n{"id":2}\n', "a.ndjson": '{"id":1,"name":"ä"}\n{"id":2}\n',
+}  # fmt: skip
+BINARY = ("a.parquet", "a.orc", "a.avro", "a.arrow", "a.arrows", "a.ipc", "a.feather", "stream.arrow")
+
+
+def write(path: Path) -> None:
+    """A file with ROWS in the format of its ending."""
+    rows = pa.Table.from_pylist(ROWS)
+    match path.suffix:
+        case ".parquet":
+            pq.write_table(rows, path)
+        case ".orc":
+            orc.write_table(rows, path)
+        case ".avro":
+            fields = [{"name": "id", "type": "long"}, {"name": "name", "type": ["null", "string"]}]
+            out = io.BytesIO()
+            fastavro.writer(out, {"type": "record", "name": "r", "fields": fields}, ROWS)
+            path.write_bytes(out.getvalue())
+        case ".arrows" | ".arrow" | ".ipc" | ".feather":
+            make = pa.ipc.new_stream if path.suffix == ".arrows" or path.stem == "stream" else pa.ipc.new_file
+            with make(str(path), rows.schema) as sink:
+                sink.write_table(rows)
+        case _:
+            path.write_text(TEXTS[path.name])
+
+
+@pytest.fixture
+def wb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workbench:
+    monkeypatch.chdir(tmp_path)
+    return paimon_nb.connect(str(tmp_path / "w"))
+
+
+def rows(wb: Workbench, text: str) -> list[dict[str, object]]:
+    return wb.run(text).to_arrow().to_pylist()
+
+
+@pytest.mark.parametrize("name", [*TEXTS, *BINARY])
+def test_files_of_every_ending_are_tables(wb: Workbench, tmp_path: Path, name: str) -> None:
+    write(tmp_path / name)
+    assert rows(wb, f"SELECT * FROM '{name}'") == ROWS
+    assert rows(wb, f"SELECT count(*) AS n FROM '{(tmp_path / name).as_uri()}'") == [{"n": 2}]
+    assert not wb.session.spark_started
+
+
+def test_sheets_of_excel(wb: Workbench, tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.append(["id", "name"])
+    for row in ROWS:
+        book.active.append(list(row.values()))
+    book.create_sheet("Two").append(["x", 7])
+    book.save(tmp_path / "a.xlsx")
+    assert rows(wb, "SELECT * FROM 'a.xlsx'") == ROWS
+    assert len(rows(wb, "SELECT * FROM 'a.xlsx' /*+ OPTIONS('sheet' = 'Two', 'header' = 'false') */")) == 1
+
+
+def test_statements_describe_files(wb: Workbench, tmp_path: Path) -> None:
+    write(tmp_path / "a.csv")
+    assert rows(wb, "SELECT * FROM a.csv ORDER BY id") == ROWS
+    assert [tuple(r.values())[:2] for r in rows(wb, "DESCRIBE 'a.csv'")] == [("id", "BIGINT"), ("name", "STRING")]
+    summary = {r["column_name"]: r for r in rows(wb, "SUMMARIZE 'a.csv'")}
+    assert {c: (r["min"], r["max"]) for c, r in summary.items()} == {"id": ("1", "2"), "name": ("ä", "ä")}
+    assert rows(wb, "SELECT * FROM 'a.csv' LIMIT 1") == ROWS[:1]
+    (named,) = rows(wb, "SELECT filename FROM read_csv('a.csv', filename => true) LIMIT 1")
+    assert str(named["filename"]).endswith("a.csv")
+    assert rows(wb, "SELECT size FROM read_text('a.csv')") == [{"size": (tmp_path / "a.csv").stat().st_size}]
+    assert not wb.session.spark_started
+
+
+@pytest.mark.parametrize("source", ["'no.csv'", "no.csv", "read_csv('no.csv')", "'no/**/*.parquet'"])
+def test_a_file_that_is_not_there_is_named(wb: Workbench, source: str) -> None:
+    with pytest.raises(PaimonError, match="no") as caught:
+        wb.run(f"SELECT * FROM {source}")
+    assert "CREATE DATABASE" not in str(caught.value.hint)
+    assert type(caught.value).__name__ == "SourceUnavailable"
+    assert not wb.session.spark_started
+
+
+def test_tables_are_made_of_paths_dicts_and_lists(wb: Workbench, tmp_path: Path) -> None:
+    write(tmp_path / "a.csv")
+    columns = {name: [row[name] for row in ROWS] for name in ROWS[0]}
+    for i, source in enumerate(("a.csv", tmp_path / "a.csv", columns, ROWS)):
+        assert wb.create_table(f"t{i}", source).to_arrow().to_pylist() == ROWS
+
+
+@pytest.mark.spark
+@pytest.mark.nightly
+def test_spark_samples_files_and_names_them(spark: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "a.csv")
+    other = paimon_nb.connect(str(tmp_path / "v"), spark=spark)
+    assert len(rows(other, "SELECT * FROM 'a.csv' TABLESAMPLE (100 PERCENT)")) == 2
+    (named,) = rows(other, "SELECT DISTINCT input_file_name() AS f FROM 'a.csv'")
+    assert str(named["f"]).endswith("a.csv")
