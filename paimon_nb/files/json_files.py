@@ -154,8 +154,8 @@ class JsonReader(EngineReader):
         if self._typed:
             self._relation = self._relation_of(raw | self._typed)
         if selected := self._options.get("columns"):
-            places = {n.lower(): i for i, n in enumerate(self._names)}
-            order = [places[n.lower()] for n in selected]
+            by_name = {n.lower(): i for i, n in enumerate(self._names)}
+            order = [by_name[n.lower()] for n in selected]
             self._names, self._decisions = [self._names[i] for i in order], [self._decisions[i] for i in order]
         self._names += [n for n, _ in self._constants]
         self._decisions += [Decision(t, sql_name(n)) for n, t in self._constants]
