@@ -98,6 +98,7 @@ KINDS = {
             Field("uri", "address", "https://catalog.example.com", required=True),
             Field("warehouse", "instance", "name of the catalog on the server"),
             Field("token", "token"),
+            Field("data-file.external-paths", "local folders", "empty, or folders here that the server may name"),
         ),
         (("metastore", "rest"), ("token.provider", "bear")),
     ),
@@ -155,7 +156,7 @@ def cell_of(kind: str, name: str, options: Mapping[str, str]) -> str:
     if kind == "filesystem":
         path = options["warehouse"]
         return "%paimon connect " + (path if re.fullmatch(r"[\w./~:-]+", path) else f"'{path}'")
-    hidden = {k: f"'{{os.environ[\"{_variable(k)}\"]}}'" for k in options if is_secret(k)}
+    hidden = {k: f"'{{os.environ[\"{environment_variable(k)}\"]}}'" for k in options if is_secret(k)}
     if not hidden:
         return f"%%paimon\n{create_statement(name, options)};\nUSE CATALOG {quote(name)}"
     escaped = {k: v.replace("{", "{{").replace("}", "}}") for k, v in options.items()}
@@ -163,7 +164,8 @@ def cell_of(kind: str, name: str, options: Mapping[str, str]) -> str:
     return f'import os\n\nwb = %paimon workbench\nwb.run(f"""{text}""")\nwb.run("USE CATALOG {quote(name)}")'
 
 
-def _variable(option: str) -> str:
+def environment_variable(option: str) -> str:
+    """The name of the variable of the environment that has a secret option in the cell: `S3_SECRET_KEY`."""
     return re.sub(r"\W", "_", option).upper()
 
 
