@@ -103,3 +103,24 @@ def test_merge_with_schema_evolution(swb, keys):
         {"id": 2, "n": 5000000000, "own": "b", "v": "two", "unused": True},
         {"id": 3, "n": 3, "own": None, "v": "three", "unused": False},
     ]
+
+
+@pytest.mark.spark
+def test_names_in_another_case_are_other_columns_where_spark_says_so(swb):
+    swb.run("""
+        CREATE TABLE t (id INT, name STRING) TBLPROPERTIES ('bucket' = '-1');
+        INSERT INTO t VALUES (1, 'a');
+        SET spark.paimon.write.merge-schema = true
+    """)
+    try:
+        swb.run("INSERT INTO t BY NAME SELECT 2 AS ID, 'b' AS NAME")
+        assert swb.table("t").schema.names == ("id", "name")
+        swb.run("SET spark.sql.caseSensitive = true")
+        swb.run("INSERT INTO t BY NAME SELECT 3 AS ID, 'c' AS name")
+        swb.run("MERGE INTO t USING (SELECT 3 AS ID, 4 AS Id) s ON t.ID = s.ID WHEN MATCHED THEN UPDATE SET *")
+        got = swb.table("t").to_arrow().to_pydict()
+    finally:
+        swb.run("RESET spark.sql.caseSensitive; RESET spark.paimon.write.merge-schema")
+    rows = sorted(zip(*got.values(), strict=True), key=lambda row: row[1])
+    assert tuple(got) == ("id", "name", "ID", "Id")
+    assert rows == [(1, "a", None, None), (2, "b", None, None), (None, "c", 3, 4)]

@@ -17,7 +17,7 @@ from paimon_nb.session.execute.dml_target import (
     with_nested_value,
     with_positional_names,
 )
-from paimon_nb.session.execute.schema_merging import SchemaMerging, merging_of, with_merged_schema
+from paimon_nb.session.execute.schema_merging import SchemaMerging, is_case_sensitive, merging_of, with_merged_schema
 from paimon_nb.session.execute.update_delete import KIND, render_or_default
 from paimon_nb.session.query.projection import default_value_text
 from paimon_nb.sql.grammar.query import is_metadata_column
@@ -60,7 +60,9 @@ def merge(context: StatementContext, statement: Merge) -> Result:
         deletes=any(action == "delete" for _, action in actions_by_match),
     )
     assert statement.target is not None
-    rules = SchemaMerging(widen=True) if statement.evolve else merging_of(context.session, statement.target.options)
+    rules = merging_of(context.session, statement.target.options)
+    if statement.evolve:
+        rules = SchemaMerging(widen=True, case_sensitive=is_case_sensitive(context.session))
     if rules is not None:
         target = _with_new_columns(target, statement, rules)
         statement = replace(statement, evolve=True)
@@ -99,10 +101,10 @@ def _with_new_columns(target: Target, statement: Merge, rules: SchemaMerging) ->
     source = target.run_sql([], lambda render, _: f"SELECT * FROM {render(source_span)}")
     fields = tuple(f for f in fields_of_spark(source.schema) if not is_metadata_column(f.name))
     if not any(c.star for c in statement.clauses):
-        named = {name[-1].lower() for c in statement.clauses for name, _ in c.assignments}
+        named = {rules.key(name[-1]) for c in statement.clauses for name, _ in c.assignments}
         if not statement.evolve:  # the setting, unlike the statement's own words, keeps the types of assigned columns
-            named -= {name.lower() for name in target.table.schema.names}
-        fields = tuple(f for f in fields if f.name.lower() in named)
+            named -= {rules.key(name) for name in target.table.schema.names}
+        fields = tuple(f for f in fields if rules.key(f.name) in named)
     table = with_merged_schema(target.context.session, statement.target.parts, target.table, fields, rules)
     return replace(target, table=table)
 
@@ -184,19 +186,20 @@ def _clause_action(
     source: Sequence[str],
 ) -> _Action:
     if clause.star:
-        folded = {c.lower(): c for c in source}
+        key = str if is_case_sensitive(target.context.session) else str.lower
+        folded = {key(c): c for c in source}
         assigned: list[tuple[str, tuple[str, ...], str]] = []
         for name in target.table.schema.names:
-            if name.lower() not in folded and statement.evolve:
+            if key(name) not in folded and statement.evolve:
                 continue  # an update keeps it, an insert uses its default
-            if name.lower() not in folded:
+            if key(name) not in folded:
                 raise ColumnNotFound(
                     f"the source of the MERGE has no column {name!r} for {clause.action.upper()} *",
                     hint=did_you_mean(name, source)
                     or f"source columns: {', '.join(source)}; or assign columns by name",
                     column=name,
                 )
-            assigned.append((name, (), f"{other}.{quote(folded[name.lower()])}"))
+            assigned.append((name, (), f"{other}.{quote(folded[key(name)])}"))
     else:
         assigned = [
             (c, p, render_or_default(lambda span: render(span, scope), v, target, c))

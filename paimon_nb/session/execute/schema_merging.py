@@ -39,13 +39,24 @@ class SchemaMerging:
     """Types may be widened."""
     explicit: bool = False
     """Types may also change if stored values can lose precision."""
+    case_sensitive: bool = False
+    """`ID` is another column than `id`."""
+
+    def key(self, name: str) -> str:
+        """Equal for the names of one column."""
+        return name if self.case_sensitive else name.lower()
 
 
 def merging_of(session: Session, options: Mapping[str, str]) -> SchemaMerging | None:
     """Schema merging by the write's options, else the session's settings; None: disabled."""
 
     merge, widen, explicit = (write_option(session, options, key) for key in KEYS)
-    return SchemaMerging(widen or explicit, explicit) if merge else None
+    return SchemaMerging(widen or explicit, explicit, is_case_sensitive(session)) if merge else None
+
+
+def is_case_sensitive(session: Session) -> bool:
+    """Whether names that differ in case are those of different columns, as `spark.sql.caseSensitive` says."""
+    return session.spark_setting("spark.sql.caseSensitive") == "true"
 
 
 def write_option(session: Session, options: Mapping[str, str], key: str) -> bool:
@@ -73,9 +84,9 @@ def merging_changes(schema: TableSchema, fields: Sequence[DataField], merging_ru
 def _row_changes(
     path: Path, current_fields: Sequence[DataField], new_fields: Sequence[DataField], merging_rules: SchemaMerging
 ) -> Iterator[Change]:
-    known = {f.name.lower(): f for f in current_fields}
+    known = {merging_rules.key(f.name): f for f in current_fields}
     for field in new_fields:
-        present = known.get(field.name.lower())
+        present = known.get(merging_rules.key(field.name))
         if present is None:
             yield AddColumn((*path, field.name), str(field.type.with_nullable(True)), field.description)
         else:
