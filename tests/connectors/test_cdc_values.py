@@ -43,7 +43,7 @@ def of_mysql(text: str, *values: Any) -> tuple[list[Any], dict[int, str]]:
 
 
 def test_every_millisecond_of_a_time_is_exact():
-    millis = [*range(5000), *range(86_390_000, 86_400_000), *range(0, 86_400_000, 997)]
+    millis = [*range(1100), *range(86_398_900, 86_400_000), *range(0, 86_400_000, 9_973)]
     times = [(dt.datetime.min + dt.timedelta(milliseconds=m)).time() for m in millis]
     assert of_postgres(PostgresType("time", 3), *(t.isoformat("milliseconds") for t in times)) == (times, {})
     assert of_mysql("time(3)", *(dt.timedelta(milliseconds=m) for m in millis)) == (times, {})

@@ -76,7 +76,7 @@ def rolled_back_at(
 
 CASES = [
     pytest.param(kind, to, here, id=f"{kind}-{to}-{'here' if here else 'elsewhere'}",
-                 marks=() if (kind, to, here) in (("lookup", 1, True), ("upserts", 2, False)) else pytest.mark.nightly)
+                 marks=() if (kind, to, here) in (("lookup", 1, True),) else pytest.mark.nightly)
     for kind in OPTIONS for to in (1, 2) for here in (True, False)
 ]  # fmt: skip
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 pytest.importorskip("duckdb")
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [1])
 def test_random_queries_follow_random_changes(wb: paimon_nb.Workbench, seed: int) -> None:
     story = Story(wb, seed)
     assert story.run(queries=4, rounds=4) == []

@@ -33,7 +33,7 @@ def test_results_and_frames_are_compared_by_key_and_as_whole_rows(shell: Shell) 
 
 def test_random_tables_differ_as_a_multiset_says() -> None:
     draw = random.Random(3)
-    for _ in range(60):
+    for _ in range(20):
         tables = [
             pa.table({"a": pa.array([draw.choice([None, 1, 2]) for _ in range(n)], pa.int64()), "b": pa.array([draw.choice([None, 0.5, float("nan")]) for _ in range(n)], pa.float64())})
             for n in (draw.randrange(6), draw.randrange(6))

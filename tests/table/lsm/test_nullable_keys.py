@@ -53,7 +53,7 @@ LAYOUTS = {
 
 ENGINES = ("deduplicate", "partial-update", "aggregation", "first-row")
 CASES = [
-    pytest.param(layout, engine, marks=() if number % 5 == 0 else pytest.mark.nightly)
+    pytest.param(layout, engine, marks=() if number % 9 == 0 else pytest.mark.nightly)
     for number, (layout, engine) in enumerate((layout, engine) for layout in LAYOUTS for engine in ENGINES)
     if engine != "first-row" or layout not in ("full", "vectors")
 ]
