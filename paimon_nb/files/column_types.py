@@ -6,21 +6,23 @@ beyond 64 bits become DECIMAL, dates in another form than ISO become DATE with a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.files.engine import sql_name, sql_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from paimon_nb.files.engine import Engine
 
+_C = TypeVar("_C")
 MISSING = ("NA", "N/A", "n/a", "#N/A", "NULL", "null", "None", "NaN", "nan", "-", "?", ".", "--", "")
 """Words for a missing value that become NULL in a column whose other values are numbers, times or booleans."""
 _NUMBERS = frozenset({"BIGINT", "HUGEINT", "BIGNUM", "DOUBLE", "UBIGINT", "UHUGEINT", "INTEGER", "FLOAT"})
 _EXACT_DIGITS = 17
 """Digits that a DOUBLE keeps."""
+_COLUMNS_AT_ONCE = 24
 _ZONE = r"([zZ]|[+-]\d{2}(:?\d{2}){0,2}| ?UTC)$"
 
 
@@ -62,20 +64,26 @@ def decide_types(engine: Engine, relation: str, columns: Sequence[TextColumn]) -
         relation: SQL of a FROM clause that has the columns' texts.
     """
     plans = [_Plan(i, c) for i, c in enumerate(columns)]
-    facts = _facts(engine, relation, plans)
+    facts: dict[str, object] = {}
+    for some in in_parts(plans):
+        facts |= _facts(engine, relation, {k: v for p in some for k, v in p.aggregates().items()}, some)
+    for some in in_parts([p for p in plans if p.is_no_bigint(facts)]):
+        facts |= _facts(engine, relation, {k: v for p in some for k, v in p.more_aggregates().items()}, some)
     return [plan.decide(facts) for plan in plans]
 
 
-def _facts(engine: Engine, relation: str, plans: Sequence[_Plan]) -> dict[str, object]:
-    """The aggregates that the plans need, in one query."""
-    requested = {k: v for plan in plans for k, v in plan.aggregates().items()}
-    facts: dict[str, object] = {}
+def in_parts(columns: Sequence[_C]) -> Iterator[Sequence[_C]]:
+    """Some columns after the other: planning takes time and memory with the square of the aggregates of a query."""
+    return (columns[first : first + _COLUMNS_AT_ONCE] for first in range(0, len(columns), _COLUMNS_AT_ONCE))
+
+
+def _facts(engine: Engine, relation: str, requested: Mapping[str, str], plans: Sequence[_Plan]) -> dict[str, object]:
+    """Aggregates that some plans need, in one query."""
     names = list(requested)
     columns = ", ".join(f"{requested[n]} AS {sql_name(n)}" for n in names) or "count(*)"
     values = ", ".join(f"{sql} AS {name}" for plan in plans for name, sql in plan.values().items()) or "1"
     (row,) = engine.rows(f"SELECT {columns} FROM (SELECT {values} FROM {relation})")
-    facts.update(zip(names, row, strict=False))
-    return facts
+    return dict(zip(names, row, strict=False))
 
 
 class _Plan:
@@ -112,19 +120,30 @@ class _Plan:
 
     def _of_numbers(self) -> dict[str, str]:
         v, t = self.v, self.trimmed
-        digits = f"length(regexp_replace({v}, '[eE].*|[^0-9]', '', 'g')) > {_EXACT_DIGITS}"
-        rounded = f"regexp_full_match({v}, '-?[0-9]+') AND TRY_CAST(TRY_CAST({v} AS DOUBLE) AS HUGEINT)::VARCHAR <> {v}"
         return {
             "bigint": self._all(f"TRY_CAST({v} AS BIGINT)::VARCHAR = {t} OR {t} = '-0'"),
             "zero": f"count(*) FILTER (WHERE {t} = '-0')",
             "spaces": f"count(*) FILTER (WHERE {t} <> {v})",
+            "code": f"bool_or(regexp_matches(ltrim({v}), '^[+-]?0[0-9xXbBoO]|^[+][0-9]+$|_'))",
+        }
+
+    def is_no_bigint(self, facts: Mapping[str, object]) -> bool:
+        """Whether `more_aggregates` are needed: numbers, not all of which are BIGINT."""
+        of = {k: facts.get(self.prefix + k) for k in ("values", "code", "bigint")}
+        return self.kind == "number" and bool(of["values"]) and not of["code"] and not of["bigint"]
+
+    def more_aggregates(self) -> dict[str, str]:
+        v, t = self.v, self.trimmed
+        digits = f"length(regexp_replace({v}, '[eE].*|[^0-9]', '', 'g')) > {_EXACT_DIGITS}"
+        rounded = f"regexp_full_match({v}, '-?[0-9]+') AND TRY_CAST(TRY_CAST({v} AS DOUBLE) AS HUGEINT)::VARCHAR <> {v}"
+        found = {
             "integer": self._all(f"regexp_full_match({t}, '-?(0|[1-9][0-9]*)')"),
             "longest": f"max(length(ltrim({t}, '-')))",
-            "code": f"bool_or(regexp_matches(ltrim({v}), '^[+-]?0[0-9xXbBoO]|^[+][0-9]+$|_'))",
             "double": self._all(f"TRY_CAST({v} AS DOUBLE) IS NOT NULL"),
             "overflow": f"bool_or(isinf(TRY_CAST({v} AS DOUBLE)) AND NOT contains(lower({v}), 'inf'))",
             "digits": f"count(*) FILTER (WHERE length({v}) > 15 AND (CASE WHEN length({v}) < 39 THEN {rounded} OR {digits} ELSE {digits} END))",
         }
+        return {self.prefix + k: sql for k, sql in found.items()}
 
     def _all(self, condition: str) -> str:
         """Whether all values meet a condition."""
@@ -194,13 +213,14 @@ class _Plan:
         return {w for w in MISSING if not (self.kind == "number" and w.lower() == "nan")}
 
     def _number(self, f: dict[str, object]) -> Decision:
-        v, longest = self.value, int(str(f["longest"] or 0))
+        v = self.value
         spaces = "spaces around numbers are left out" if f["spaces"] else ""
         if f["code"]:
             return self._as_text("")
         if f["bigint"]:
             return Decision("BIGINT", f"CAST({v} AS BIGINT)", _joined(spaces, "-0 is 0" if f["zero"] else ""))
         if f["integer"]:
+            longest = int(str(f["longest"] or 0))
             if longest > 38:
                 return self._as_text("it has numbers of more than 38 digits")
             precision = 20 if longest <= 20 else 38

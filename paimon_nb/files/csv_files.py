@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from paimon_nb.base.errors import BadOptionValue, PaimonError, SchemaMismatch, UnsupportedFormat
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.files import formats
-from paimon_nb.files.column_types import MISSING, Decision, TextColumn, decide_types
+from paimon_nb.files.column_types import MISSING, Decision, TextColumn, decide_types, in_parts
 from paimon_nb.files.csv_header import is_header
 from paimon_nb.files.engine import call, sql_name, sql_text
 from paimon_nb.files.engine_reader import EngineReader
@@ -295,7 +295,7 @@ class CsvReader(EngineReader):
         if not texts:
             return columns
         words = ", ".join(map(sql_text, MISSING))
-        parts = []
+        parts: list[str] = []
         for c in texts:
             v = f"CASE WHEN {c.text} NOT IN ({words}) THEN {c.number or c.text} END"
             fits = ", ".join(
@@ -305,7 +305,8 @@ class CsvReader(EngineReader):
             parts.append(
                 f"[count({v}) > 0 AND (count(*) FILTER (WHERE {c.text} IN ({words})) > 0 OR {bool(c.number)}), {fits}]"
             )
-        (row,) = engine.rows(f"SELECT {', '.join(parts)} FROM (FROM {self._relation} LIMIT {_SAMPLE_ROWS * 10})")
+        sample = f"(FROM {self._relation} LIMIT {_SAMPLE_ROWS * 10})"
+        row = [fact for some in in_parts(parts) for fact in engine.rows(f"SELECT {', '.join(some)} FROM {sample}")[0]]
         found = {
             c.name: next((t for t, fits in zip(_TYPES_NEAR_WORDS, facts[1:], strict=True) if fits), "VARCHAR")
             for c, facts in zip(texts, row, strict=True)
