@@ -23,6 +23,7 @@ _NUMBERS = frozenset({"BIGINT", "HUGEINT", "BIGNUM", "DOUBLE", "UBIGINT", "UHUGE
 _EXACT_DIGITS = 17
 """Digits that a DOUBLE keeps."""
 _COLUMNS_AT_ONCE = 24
+_SMALL_BYTES = 256 << 20
 _ZONE = r"([zZ]|[+-]\d{2}(:?\d{2}){0,2}| ?UTC)$"
 
 
@@ -57,13 +58,17 @@ class Decision:
     """What its texts do not keep; '' if nothing."""
 
 
-def decide_types(engine: Engine, relation: str, columns: Sequence[TextColumn]) -> list[Decision]:
+def decide_types(engine: Engine, relation: str, columns: Sequence[TextColumn], size: int) -> list[Decision]:
     """The type of each column, from all values.
 
     Args:
         relation: SQL of a FROM clause that has the columns' texts.
+        size: bytes of the files. Small files of many columns are not read again for each part of the columns.
     """
     plans = [_Plan(i, c) for i, c in enumerate(columns)]
+    if len(plans) > _COLUMNS_AT_ONCE and size <= _SMALL_BYTES:
+        engine.rows(f"CREATE TEMP TABLE staged AS SELECT * FROM {relation}")
+        relation = "staged"
     facts: dict[str, object] = {}
     for some in in_parts(plans):
         facts |= _facts(engine, relation, {k: v for p in some for k, v in p.aggregates().items()}, some)

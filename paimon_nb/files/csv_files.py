@@ -277,7 +277,7 @@ class CsvReader(EngineReader):
         else:
             columns = self._with_guesses_near_words(engine, columns)
         columns = [replace(c, guess="VARCHAR") if c.name.lower() in self._user_types else c for c in columns]
-        decisions = decide_types(engine, self._relation, columns)
+        decisions = decide_types(engine, self._relation, columns, sum(f.size for f in self._files))
         return [self._as_user_wants(c, d) for c, d in zip(columns, decisions, strict=True)]
 
     def _number_sql(self, name: str) -> str:

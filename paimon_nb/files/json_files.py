@@ -122,7 +122,8 @@ class JsonReader(EngineReader):
             TextColumn(n, "VARCHAR" if n.lower() in user_types else t, f"({sql_name(n)}->>'$')", self._format(t), may_have_words=False)
             for n, t in columns if raw[n] == "JSON" and not _is_nested(t) and t not in ("JSON", "UUID", "BIGINT", "BOOLEAN") and not all_texts
         ]  # fmt: skip
-        decided = dict(zip([c.name for c in texts], decide_types(engine, self._relation, texts), strict=True))
+        types = decide_types(engine, self._relation, texts, sum(f.size for f in self._files))
+        decided = dict(zip([c.name for c in texts], types, strict=True))
         nested = [(n, t) for n, t in columns if raw[n] == "JSON" and _is_nested(t)]
         facts = self._facts_of_nested(engine, nested)
         mixed = [n for n, t in columns if t == "JSON" and raw[n] == "JSON"]
