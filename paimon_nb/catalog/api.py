@@ -286,6 +286,27 @@ class Catalog(ABC):
             hint=f"CREATE TEMPORARY VIEW {name.table} AS ... exists until the session ends",
         )
 
+    def replace_view(self, name: Identifier, view: StoredView) -> None:
+        """Store a view in place of the one of this name, if there is one. If that fails, the old view is stored again.
+
+        Args:
+            name: its identifier.
+            view: its query and columns.
+
+        Raises:
+            UnsupportedOperation: the catalog stores no views.
+            AlreadyExists: a table has this name.
+        """
+        old = self.view(name)
+        if old is not None:
+            self.drop_view(name)
+        try:
+            self.create_view(name, view)
+        except BaseException as error:
+            if old is not None:
+                undo_after(error, f"the old view {name} could not be restored", lambda: self.create_view(name, old))
+            raise
+
     def drop_view(self, name: Identifier) -> bool:
         """Drop a view that the catalog stores.
 

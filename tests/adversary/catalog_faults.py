@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import shutil
 import threading
 from contextlib import contextmanager, suppress
@@ -142,7 +143,8 @@ class RestPlace:
     def copy(self, number: int) -> RestPlace:
         shutil.copytree(self.home, self.folder / str(number))
         made = RestPlace(self.folder, number)
-        made.server._ids, made.server.properties = dict(self.server._ids), dict(self.server.properties)
+        for kept in ("_ids", "properties", "views", "functions"):
+            setattr(made.server, kept, copy.deepcopy(getattr(self.server, kept)))
         return made
 
     def open(self) -> Workbench:

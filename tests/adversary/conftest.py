@@ -15,3 +15,12 @@ def hive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
     with hive_metastore(tmp_path_factory.mktemp("hive")) as address:
         yield address
+
+
+@pytest.fixture(scope="session")
+def hdfs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of an HDFS."""
+    from hdfs_server import hdfs_server
+
+    with hdfs_server(tmp_path_factory.mktemp("hdfs")) as address:
+        yield address

@@ -62,6 +62,8 @@ class Worker:
     log: Any
     dice: random.Random
     seq: int = 0
+    doing: str = ""
+    """What the turn does: a word or a statement without its names."""
     wb: Workbench = field(init=False)
 
     def note(self, kind: str, **facts: Any) -> None:
@@ -73,6 +75,7 @@ class Worker:
         names = KEPT if name in KEPT else CUT
         if self.dice.random() < 0.35:
             act: Callable[[str], None] = self.dice.choice([self.append, self.append, self.upsert, self.merge])
+            self.doing = act.__name__
             act(name)
             return
         self.statement(name, names)
@@ -118,17 +121,20 @@ class Worker:
             (1, f"CALL sys.clone(`database` => 'default', `table` => '{name}', target_database => 'default', target_table => '{other}')"),
             (1, f"ALTER TABLE {name} ADD COLUMN w{snapshot} INT"),
         ]  # fmt: skip
-        cuts: list[Callable[[Table], object]] = [
-            Table.truncate, lambda t: t.rollback_to(snapshot), lambda t: t.rollback_to(tag=tag),
-            lambda t: t.branches.fast_forward(branch), lambda t: t.overwrite(self.rows()[1]),
+        cuts: list[tuple[str, Callable[[Table], object]]] = [
+            ("truncate", Table.truncate), ("rollback", lambda t: t.rollback_to(snapshot)), ("rollback to a tag", lambda t: t.rollback_to(tag=tag)),
+            ("fast-forward", lambda t: t.branches.fast_forward(branch)), ("overwrite", lambda t: t.overwrite(self.rows()[1])),
         ]  # fmt: skip
         if name in CUT and self.dice.random() < 0.15:
             # A statement would find its table by name, after a rename perhaps another one than is noted here.
             table = self.wb.table(f"default.{name}")
             self.note("cut", table=digest(table.store))
-            self.dice.choice(cuts)(table)
+            self.doing, cut = self.dice.choice(cuts)
+            cut(table)
             return
-        self.wb.run(self.dice.choices(*zip(*[(s, w) for w, s in choices], strict=True))[0])
+        statement = self.dice.choices([s for _, s in choices], [w for w, _ in choices])[0]
+        self.doing = statement.partition("(")[0].replace(f" {name}", "").replace(f" {other}", "").strip()
+        self.wb.run(statement)
 
     def work(self, stop: Path) -> None:
         self.wb = self.place.open()
@@ -138,7 +144,13 @@ class Worker:
                 self.turn()
                 self.note("done")
             except PaimonError as error:
-                self.note("refused", error=type(error).__name__, text=str(error)[:300])
+                self.note(
+                    "refused",
+                    error=type(error).__name__,
+                    doing=self.doing,
+                    text=str(error)[:300],
+                    trace=traceback.format_exc()[-6000:],
+                )
             except Exception:
                 self.note("foreign", text=traceback.format_exc()[-3000:])
 
@@ -240,7 +252,9 @@ def check(place: Place, notes: list[dict[str, Any]]) -> dict[str, Any]:
     refused: dict[str, int] = {}
     for n in notes:
         if n["kind"] == "refused":
-            refused[n["error"]] = refused.get(n["error"], 0) + 1
+            # Of a file that is missing, it matters who misses it.
+            what = f"{n['error']}: {n['doing']}" if n["error"] == "MissingFile" else n["error"]
+            refused[what] = refused.get(what, 0) + 1
     return {
         "notes": kinds,
         "refused": refused,

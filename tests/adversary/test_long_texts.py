@@ -6,12 +6,15 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import suppress
 
 import pytest
 
 from paimon_nb.base.redact import is_secret, redact_text
 from paimon_nb.connectors.cdc.computed import parse_computed
 from paimon_nb.format.types import parse_type
+from paimon_nb.session.query.local.not_local import NotLocal
+from paimon_nb.session.query.local.patterns import portable_pattern
 
 PIECES = [
     "a", " ", "'", '"', "`", "(", "[", "<", "-", "1", "\\", "/", "/*", "--", "a.", "a=", "a,", "a b ", ":a", "\n", "é", "ab1-", "'a' ", "a'b", "''a",
@@ -81,7 +84,7 @@ def test_a_computed_column_with_many_spaces() -> None:
 
 
 PATTERNS = ["v LIKE '{}%b'".format("%a" * 12), "v LIKE '{}%b'".format("%a_" * 12), "v LIKE '{}b'".format("%_" * 12),
-            "v RLIKE '^(a|a)*b$'", "v RLIKE '^(a+)+b$'"]  # fmt: skip
+            "v RLIKE '^(a|a)*b$'", "v RLIKE '^(a+)+b$'", "v RLIKE '^(a*)*b$'", "v RLIKE '^((a?)*|(a*)?)+b$'"]  # fmt: skip
 CONDITIONS = """
 import json, resource, sys
 import pyarrow as pa
@@ -105,3 +108,11 @@ def test_a_pattern_that_backtracks_ends(tmp_path) -> None:
         capture_output=True, text=True, check=False, env=os.environ | {"PAIMON_NB_WITHOUT": "all"},
     )  # fmt: skip
     assert done.stdout.splitlines() == [*(f"{p} [2] [2]" for p in PATTERNS), "done"], done.stderr
+
+
+@pytest.mark.parametrize(
+    "pattern", ["(" * 200_000, "(a" * 3_000 + ")" * 3_000, "a" * 100_000, "(?:a|" * 90 + "b" + ")+" * 90]
+)
+def test_a_pattern_of_any_size_is_read_or_left_to_spark(pattern) -> None:
+    with suppress(NotLocal):
+        assert portable_pattern(pattern, only_whether=True).text == pattern

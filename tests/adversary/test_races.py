@@ -15,6 +15,7 @@ import paimon_nb
 from paimon_nb.base.errors import PaimonError, TableNotFound, TableReplaced
 from paimon_nb.catalog.rest.api import RestApi
 from paimon_nb.fs import LocalFileIO, MemoryFileIO
+from paimon_nb.fs.hdfs import HdfsFileIO
 from paimon_nb.fs.object_store import S3FileIO
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ MEANWHILE = {
     "drop, create and rename back": ["ALTER TABLE x RENAME TO y", CREATE, "DROP TABLE x", "ALTER TABLE y RENAME TO x"],
     "drop and undrop": ["DROP TABLE x", "UNDROP TABLE x"],
 }
+MOMENTS = ["before manifest/", "before snapshot/snapshot-2", "after snapshot/snapshot-2"]
 KINDS = ["filesystem", "memory", "sqlite", "s3"]
 
 
@@ -97,7 +99,7 @@ def cases() -> list[Any]:
         )
         for kind in KINDS
         for meanwhile in MEANWHILE
-        for at in ("before manifest/", "before snapshot/snapshot-2", "after snapshot/snapshot-2")
+        for at in MOMENTS
     ]
 
 
@@ -110,22 +112,31 @@ def test_a_table_that_moves_while_a_writer_publishes(kind, meanwhile, at, tmp_pa
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("at", ["before snapshot/snapshot-2", "after snapshot/snapshot-2"])
+@pytest.mark.parametrize("at", MOMENTS)
 @pytest.mark.parametrize("meanwhile", MEANWHILE)
-def test_a_table_of_a_hive_catalog_that_moves_while_a_writer_publishes(meanwhile, at, tmp_path, monkeypatch, request):
-    place = Place.of("hive", tmp_path, request)
-    commit_meanwhile(place.open, LocalFileIO, meanwhile, at, monkeypatch)
+@pytest.mark.parametrize(("kind", "backend"), [("hive", LocalFileIO), ("hdfs", HdfsFileIO)])
+def test_a_table_of_a_server_that_moves_while_a_writer_publishes(
+    kind, backend, meanwhile, at, tmp_path, monkeypatch, request
+):
+    place = Place.of(kind, tmp_path, request)
+    commit_meanwhile(place.open, backend, meanwhile, at, monkeypatch)
 
 
 def commit_meanwhile(
-    open_: Callable[[], Workbench], backend: type, meanwhile: str, at: str, monkeypatch: pytest.MonkeyPatch
+    open_: Callable[[], Workbench],
+    backend: type,
+    meanwhile: str,
+    at: str,
+    monkeypatch: pytest.MonkeyPatch,
+    run: Callable[[str], object] | None = None,
 ) -> None:
-    """A commit while the statements run at a moment of it, and what must be true afterwards."""
-    writer, other = open_(), open_()
+    """A commit while the statements run at a moment of it, and what must be true afterwards. `run`: as another engine."""
+    writer = open_()
+    run = run or open_().run
     writer.run(CREATE)
     table = writer.table("x")
     table.append(rows(0))
-    act = once(lambda: [other.run(statement) for statement in MEANWHILE[meanwhile]])
+    act = once(lambda: [run(statement) for statement in MEANWHILE[meanwhile]])
     for name in ("put_if_absent", "write", *([] if backend is MemoryFileIO else ["sync_and_put_if_absent"])):
         monkeypatch.setattr(backend, name, _acting(act, at, getattr(backend, name)))
 

@@ -11,6 +11,7 @@ import pytest
 TABLE = Path(__file__).parents[1] / "table"
 sys.path[:0] = [
     str(Path(__file__).parent),
+    str(Path(__file__).parents[1] / "adversary"),
     *(str(TABLE / folder) for folder in ("write", "write/maintenance", "write/commit", "lsm/merge")),
 ]
 

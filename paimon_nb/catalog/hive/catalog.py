@@ -21,7 +21,7 @@ from paimon_nb.catalog.hive.metastore import HiveMetastore
 from paimon_nb.catalog.locks import lock_wait_of
 from paimon_nb.catalog.warehouse import WarehouseCatalog
 from paimon_nb.format.schema import FORMAT_TABLE, hidden_schema_directory
-from paimon_nb.fs import Lock, RootedFileIO, external_roots, open_fs
+from paimon_nb.fs import Lock, RootedFileIO, external_roots, open_fs, surely
 from paimon_nb.options import TableOptions
 from paimon_nb.options import catalog as opt
 from paimon_nb.table.read.format_table import find_partitions, partition_bytes_of
@@ -203,12 +203,12 @@ class HiveCatalog(WarehouseCatalog):
     def create_view(self, name: Identifier, view: StoredView) -> None:
         if not self.metastore.has_database(name.database):
             raise self._no_database(name.database)
-        if not self.metastore.add_view(name, view):
+        if not surely(lambda: self.metastore.add_view(name, view), lambda: self.metastore.view(name) == view, True):
             kind = self.metastore.kind(name) or "a table"
             raise AlreadyExists(f"{name} is {kind} already", hint="choose another name", name=str(name))
 
     def drop_view(self, name: Identifier) -> bool:
-        return self.metastore.remove_view(name)
+        return surely(lambda: self.metastore.remove_view(name), lambda: self.metastore.view(name) is None, True)
 
     def _no_table(self, name: Identifier) -> TableNotFound | DatabaseNotFound:
         if self.metastore.has_database(name.database) and (kind := self.metastore.kind(name)) is not None:

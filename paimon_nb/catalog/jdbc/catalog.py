@@ -15,7 +15,7 @@ from paimon_nb.catalog.locks import lock_wait_of
 from paimon_nb.catalog.stored_views import view_as_json, view_of_json
 from paimon_nb.catalog.warehouse import WarehouseCatalog
 from paimon_nb.format.metadata_json import JsonObject
-from paimon_nb.fs import Lock, RootedFileIO, external_roots, open_fs
+from paimon_nb.fs import Lock, RootedFileIO, external_roots, open_fs, surely
 from paimon_nb.options import TableOptions
 from paimon_nb.options import catalog as opt
 
@@ -53,10 +53,19 @@ class JdbcCatalog(WarehouseCatalog):
     def create_view(self, name: Identifier, view: StoredView) -> None:
         if not self.metastore.has_database(name.database):
             raise self._no_database(name.database)
-        has_table = self.metastore.has_table(name)
-        if has_table or not self.metastore.add_view(name, json.dumps(view_as_json(view))):
+        has_table, definition = self.metastore.has_table(name), json.dumps(view_as_json(view))
+        if has_table or not self._stored(lambda: self.metastore.add_view(name, definition), name, definition):
             kind = "a table" if has_table else "a view"
             raise AlreadyExists(f"{name} is {kind} already", hint="choose another name", name=str(name))
+
+    def replace_view(self, name: Identifier, view: StoredView) -> None:
+        definition = json.dumps(view_as_json(view))
+        if not self._stored(lambda: self.metastore.replace_view(name, definition), name, definition):
+            self.create_view(name, view)
+
+    def _stored(self, store: Callable[[], bool], name: Identifier, definition: str | None) -> bool:
+        """Change a view. After an error it is looked whether the database has the definition: its reply may be lost."""
+        return surely(store, lambda: self.metastore.view(name) == definition, True)
 
     def create_table(self, name: Identifier, schema: TableSchema, *, if_not_exists: bool = False) -> bool:
         self._refuse_view(name)
@@ -75,7 +84,7 @@ class JdbcCatalog(WarehouseCatalog):
         return super().drop_database(name, if_exists=if_exists, cascade=cascade)
 
     def drop_view(self, name: Identifier) -> bool:
-        return self.metastore.remove_view(name)
+        return self._stored(lambda: self.metastore.remove_view(name), name, None)
 
     def alter_view_dialect(self, name: Identifier, action: str, dialect: str, query: str | None) -> None:
         view = self.view(name)
@@ -91,7 +100,8 @@ class JdbcCatalog(WarehouseCatalog):
             del dialects[dialect]
         else:
             dialects[dialect] = query
-        self.metastore.replace_view(name, json.dumps(view_as_json(replace(view, dialects=dialects))))
+        definition = json.dumps(view_as_json(replace(view, dialects=dialects)))
+        self._stored(lambda: self.metastore.replace_view(name, definition), name, definition)
 
 
 def open_jdbc_catalog(name: str, options: Mapping[str, str]) -> Catalog:

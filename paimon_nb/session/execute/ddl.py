@@ -575,11 +575,10 @@ def _store_view(context: StatementContext, statement: CreateView) -> Result:
     if statement.columns:
         names = ", ".join(map(quote, statement.columns))
         text = f"SELECT * FROM ({text}) AS v({names})"
-    if statement.or_replace:
-        found.catalog.drop_view(found.name)
     dialects = {session.dialect: text}
     view = StoredView(text, tuple(fields), statement.comment, statement.options, dialects)
-    found.catalog.create_view(found.name, view)
+    store = found.catalog.replace_view if statement.or_replace else found.catalog.create_view
+    store(found.name, view)
     return message_result(f"view {found.name} created")
 
 

@@ -16,6 +16,8 @@ _SPACES = r" \t\n\v\f\r"
 _SPECIAL = frozenset("^$.|?*+()[]{}\\")
 _QUANTIFIER = re.compile(r"(?:[*+?]|\{\d{1,2}(?:,\d{0,2})?\})\??")
 _CLASSES = frozenset("dwDW")
+_MAX_LENGTH, _MAX_GROUPS = 2_000, 100
+"""Of a pattern: it is read by functions that call each other for each group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +32,19 @@ class Pattern:
     """Whether it has `$`, which Java also finds before a last line end."""
 
 
-def portable_pattern(java: str) -> Pattern:
-    """The pattern in the engine's syntax. Raises NotLocal: the engines may read it differently."""
-    reader = _Reader(java)
+def portable_pattern(java: str, *, only_whether: bool = False) -> Pattern:
+    """The pattern in the engine's syntax.
+
+    Args:
+        java: the pattern in Java's syntax.
+        only_whether: only whether it matches is asked, not where and with which groups.
+
+    Raises:
+        NotLocal: the engines may read it differently.
+    """
+    if len(java) > _MAX_LENGTH or java.count("(") > _MAX_GROUPS:
+        raise NotLocal("a regular expression of this size is left to Spark")
+    reader = _Reader(java, only_whether)
     text = reader.alternatives()
     if reader.at < len(java):
         raise NotLocal(_REFUSED)
@@ -49,7 +61,8 @@ _REFUSED = "a regular expression that engines may read differently is left to Sp
 class _Reader:
     """Reads a pattern from left to right."""
 
-    def __init__(self, java: str) -> None:
+    def __init__(self, java: str, only_whether: bool) -> None:
+        self.only_whether = only_whether
         self.java, self.at, self.groups, self.has_end = java, 0, 0, False
         self.python = java
 
@@ -71,7 +84,7 @@ class _Reader:
             written = self.java[first : self.at]
             quantifier = _QUANTIFIER.match(self.java, self.at)
             if quantifier is not None:
-                if written in ("^", "$") or (written.startswith("(") and re.compile(written).match("") is not None):
+                if written in ("^", "$") or (not self.only_whether and self._may_be_empty(written)):
                     raise NotLocal(_REFUSED)
                 self.at = quantifier.end()
                 atom += quantifier[0]
@@ -79,6 +92,11 @@ class _Reader:
                     raise NotLocal(_REFUSED)
             found.append(atom)
         return "".join(found)
+
+    @staticmethod
+    def _may_be_empty(atom: str) -> bool:
+        """Whether it is a group that may match no characters: what such a group matches when it is repeated differs."""
+        return atom.startswith("(") and re.compile(atom).match("") is not None
 
     def _atom(self) -> str:
         c = self._next()

@@ -33,10 +33,10 @@ def _require_texts(function: str, values: Sequence[Value]) -> None:
             raise NotLocal(f"{function} of {value.type.bare()} is left to Spark")
 
 
-def _literal_pattern(function: str, value: Value) -> Pattern:
+def _literal_pattern(function: str, value: Value, *, only_whether: bool = False) -> Pattern:
     if value.text is None:
         raise NotLocal(f"{function} with a computed pattern is left to Spark")
-    return portable_pattern(value.text)
+    return portable_pattern(value.text, only_whether=only_whether)
 
 
 def _guarded(x: str, pattern: Pattern, sql: str) -> str:
@@ -53,7 +53,7 @@ def _guarded(x: str, pattern: Pattern, sql: str) -> str:
 def regexp_like(_flink: bool, values: list[Value]) -> Value:
     """`x RLIKE pattern`: whether a part of the text matches."""
     _require_texts("RLIKE", values)
-    pattern = _literal_pattern("RLIKE", values[1])
+    pattern = _literal_pattern("RLIKE", values[1], only_whether=True)
     x = values[0].sql
     text = _guarded(x, pattern, f"regexp_matches({x}, {quote_text(pattern.text)})")
     name = None if values[0].name is None else f"RLIKE({values[0].name}, {values[1].name})"
