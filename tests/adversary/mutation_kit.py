@@ -302,9 +302,10 @@ def prepare(kind: str, place: Path) -> tuple[Path, bytes]:
     return found[-1].relative_to(place), found[-1].read_bytes()
 
 
-def work(tasks: list[tuple[str, int, int]], place: Path, only: tuple[str, ...] = ()) -> None:
-    """For each kind and range of seeds: change the file in each way, and enter three doors each. Notes what is wrong.
+def work(tasks: list[tuple[str, int, int]], place: Path, each: int = 3, only: tuple[str, ...] = ()) -> None:
+    """For each kind and range of seeds: change the file in each way, and enter some doors each. Notes what is wrong.
 
+    each: the number of doors.
     only: these doors instead of those of the kinds.
     """
     logging.disable(logging.WARNING)  # of values that do not fit their column, and of files that an index lacks
@@ -321,7 +322,7 @@ def work(tasks: list[tuple[str, int, int]], place: Path, only: tuple[str, ...] =
             shutil.copytree(place / "good", here, copy_function=os.link)
             (here / target).unlink()
             (here / target).write_bytes(mutated(seed, good))
-            for door in [doors[(seed + i) % len(doors)] for i in range(min(3, len(doors)))]:
+            for door in [doors[(seed + i) % len(doors)] for i in range(min(each, len(doors)))]:
                 at.write_text(json.dumps([kind, seed, door]))
                 begin = time.process_time()
                 try:
@@ -353,7 +354,9 @@ def peak_bytes() -> int:
     return int(peak[1]) << 10
 
 
-def run(kinds: list[str], first: int, last: int, place: Path, only: tuple[str, ...] = ()) -> list[dict[str, Any]]:
+def run(
+    kinds: list[str], first: int, last: int, place: Path, only: tuple[str, ...] = (), each: int = 3
+) -> list[dict[str, Any]]:
     """Do all changes of a range for some kinds; after a process ended, another goes on. Returns what is wrong."""
     place.mkdir(parents=True, exist_ok=True)
     log, at = place / "faults.jsonl", place / "at"
@@ -362,7 +365,7 @@ def run(kinds: list[str], first: int, last: int, place: Path, only: tuple[str, .
     while tasks:
         at.write_text("")
         done = subprocess.run(
-            [sys.executable, __file__, "work", json.dumps(tasks), str(place), *only],
+            [sys.executable, __file__, "work", json.dumps(tasks), str(place), str(each), *only],
             capture_output=True,
             text=True,
             check=False,
@@ -402,7 +405,7 @@ def run_in_parts(kinds: list[str], first: int, last: int, place: Path, part: int
 
 if __name__ == "__main__":
     if sys.argv[1] == "work":
-        work(json.loads(sys.argv[2]), Path(sys.argv[3]), tuple(sys.argv[4:]))
+        work(json.loads(sys.argv[2]), Path(sys.argv[3]), int(sys.argv[4]), tuple(sys.argv[5:]))
     else:
         chosen = list(KINDS) if sys.argv[1] == "all" else sys.argv[1].split(";")
         run_in_parts(chosen, int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4]))

@@ -8,9 +8,10 @@ import pyarrow as pa
 import pytest
 
 import paimon_nb
-from paimon_nb.base.errors import BranchNotFound, MissingFile, TableNotFound, TableReplaced
+from paimon_nb.base.errors import BranchNotFound, MissingFile, PaimonError, TableNotFound, TableReplaced
 from paimon_nb.format.schema import SchemaDirectory
 from paimon_nb.fs import LocalFileIO
+from paimon_nb.table.read.live_files import LIVE_FILES
 from paimon_nb.table.write.bucket_compact import bucket
 
 if TYPE_CHECKING:
@@ -127,6 +128,85 @@ def test_an_append_that_a_compaction_overtakes_at_every_call(tmp_path, caplog, k
         call += 1
         found, there = appended_with_others_at(kind, str(tmp_path / str(call)), call)
         assert (call, found, caplog.text) == (call, [0, 1, 7], "")
+    assert call > 10
+
+
+MEANWHILE = {
+    "renamed": ["ALTER TABLE t RENAME TO u"],
+    "dropped": ["DROP TABLE t"],
+    "replaced": ["DROP TABLE t", "CREATE TABLE t (id INT, v INT)"],
+    "rolled back": ["CALL sys.rollback('t', '1')", "INSERT INTO t VALUES (8, 8)"],
+}
+
+
+def appended_with_changes_at(meanwhile: str, kind: str, root: str, call: int) -> tuple[str, list[int], bool]:
+    """An append of row 7 to rows 0 and 1, the second one updated. Before its file call of this number, the table changes.
+
+    Returns: the error's name, the rows of the table that was opened, and whether there was such a call.
+    """
+    columns, options = KINDS[kind]
+    wb, other = paimon_nb.connect(root), paimon_nb.connect(root)
+    wb.run(f"CREATE TABLE t ({columns}) WITH ({options}, 'write-only' = 'true')")
+    for n in range(3):
+        wb.table("t").append(pairs(n))
+    wb.run("ALTER TABLE t SET ('write-only' = 'false')")
+    table, calls, error = paimon_nb.connect(root).table("t"), [0], ""
+
+    def counted(work):
+        def counting(self, *arguments, **named):
+            calls[0] += 1
+            if calls[0] == call:
+                for statement in MEANWHILE[meanwhile]:
+                    other.run(statement)
+            return work(self, *arguments, **named)
+
+        return counting
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("read", "open", "read_each", "names", "size", "sync_and_put_if_absent", "create"):
+            patch.setattr(LocalFileIO, name, counted(getattr(LocalFileIO, name)))
+        try:
+            table.append(pairs(7))
+        except PaimonError as raised:
+            error = type(raised).__name__
+    LIVE_FILES.invalidate_cache()
+    now = paimon_nb.connect(root)
+    if "drop" in meanwhile or meanwhile == "replaced":
+        now.run("ALTER TABLE t RENAME TO other" if "t" in now.tables() else "SHOW TABLES")
+        now.run("UNDROP TABLE t")
+    found = now.table("u" if "u" in now.tables() else "t")
+    return error, sorted(found.to_arrow().column("id").to_pylist()), calls[0] >= call
+
+
+def check_change_at(meanwhile: str, kind: str, root: str, call: int) -> bool:
+    """The row is in the table that was opened, or the writer got an error that names what has happened."""
+    error, found, there = appended_with_changes_at(meanwhile, kind, root, call)
+    rows = [0, 8] if meanwhile == "rolled back" and there else [0, 1, 2]
+    allowed = {("", tuple(sorted([*rows, 7])))}
+    if meanwhile == "rolled back":
+        # Acknowledged before the rollback, which took the row away.
+        allowed |= {("", tuple(rows)), ("CommitConflict", tuple(rows)), ("CommitOverwritten", tuple(rows))}
+    else:
+        allowed |= {(e, tuple(rows)) for e in ("TableReplaced", "TableNotFound")}
+    assert (error, tuple(found)) in allowed, (meanwhile, kind, call)
+    return there
+
+
+@pytest.mark.parametrize("meanwhile", MEANWHILE)
+@pytest.mark.parametrize("call", [2, 9])
+def test_an_append_beside_a_change_of_the_table_at_some_calls(tmp_path, meanwhile, call):
+    assert check_change_at(meanwhile, "key table", str(tmp_path), call)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    "kind", ["key table", "deletion vectors", "lookup changelog", "dynamic buckets", "append table of fixed buckets"]
+)
+@pytest.mark.parametrize("meanwhile", MEANWHILE)
+def test_an_append_beside_a_change_of_the_table_at_every_call(tmp_path, meanwhile, kind):
+    call = 1
+    while check_change_at(meanwhile, kind, str(tmp_path / str(call)), call):
+        call += 1
     assert call > 10
 
 

@@ -391,6 +391,7 @@ class LiveFiles:
             except MissingFile:
                 before, newest = newest, store.latest()
                 if before is None or newest is None or same_commit(before, newest):
+                    store.check_identity()  # it was dropped or moved: that says more
                     raise
 
     def invalidate_cache(self) -> None:

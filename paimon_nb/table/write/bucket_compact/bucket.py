@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from paimon_nb.base import clock
 from paimon_nb.base.errors import MissingFile, SnapshotNotFound
 from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.format.snapshot.directory import same_commit
 from paimon_nb.options import table as opt
 from paimon_nb.table.lsm import Levels, sections
 from paimon_nb.table.lsm.levels import key_decoder
@@ -172,7 +173,8 @@ def compact_after_write(
             return _compact_after_write(store, messages, before, write_changelog, full)
         except (MissingFile, SnapshotNotFound):
             newest, buckets, totals = LIVE_FILES.at_newest(store, store.latest())
-            if newest is None or (before.snapshot is not None and newest.id == before.snapshot.id):
+            if newest is None or (before.snapshot is not None and same_commit(newest, before.snapshot)):
+                store.check_identity()  # it was dropped or moved: that says more
                 raise  # nothing has happened meanwhile: the file is lost
             if any(totals.get(m.partition, m.total_buckets) != m.total_buckets for m in messages):
                 raise  # rescaled: the rows belong to other buckets now
