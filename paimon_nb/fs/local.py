@@ -124,8 +124,8 @@ class LocalFileIO(FileIO):
             except FileNotFoundError:
                 raise CommitError(
                     f"{path} is missing: it was deleted before the commit that needs it; nothing was committed",
-                    hint="write the rows again; remove_orphan_files with a recent 'older_than' deletes files of running "
-                    "writers",
+                    hint="write the rows again; a rollback deletes the files of newer commits, and remove_orphan_files "
+                    "with a recent 'older_than' those of running writers",
                     path=path,
                 ) from None
 

@@ -405,12 +405,11 @@ class Table(AlterableTable):
     def _commit_parts(
         self, parts: Iterable[pa.Table], kinds: pa.Array | None, *, ignored: bool, at_once: bool = False
     ) -> list[int]:
-        count = 0
-        with self._write(at_once=at_once) as writing:
-            for part in parts:
-                count += part.num_rows
-                writing.write(part, kinds)
-            messages: list[Any] = writing.prepare_commit()
+        from paimon_nb.table.write.table_write import write_all
+
+        writing, messages, count = write_all(
+            self.store, lambda: self._write(at_once=at_once), parts, kinds, again=at_once
+        )
         if not count and ignored:
             return []
         committing = self.commit()

@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from paimon_nb.base.errors import UnsupportedOperation
+from paimon_nb.base.errors import MissingFile, UnsupportedOperation
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data import ROW_ID_FIELD, SEQUENCE_NUMBER, VALUE_KIND
 from paimon_nb.format.data.schema_cast import cast_to_schema, without_char_padding
 from paimon_nb.format.row import EMPTY_ROW
+from paimon_nb.format.snapshot.directory import same_commit
 from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.options.support import Access
@@ -55,6 +56,7 @@ from paimon_nb.table.write.publish.head import TableHead
 from paimon_nb.table.write.waiting_rows import WaitingRows, max_open_writers
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
     from types import TracebackType
 
     from paimon_nb.format.manifest import DataFile
@@ -633,3 +635,42 @@ def total_buckets(store: TableStore) -> int:
 def is_dynamic(store: TableStore) -> bool:
     """True if buckets are assigned dynamically (bucket = -1 with a primary key)."""
     return store.has_keys and store.bucket_option == -1
+
+
+def write_all(
+    store: TableStore,
+    open_writer: Callable[[], TableWrite],
+    parts: Iterable[pa.Table],
+    kinds: pa.Array | None,
+    *,
+    again: bool,
+) -> tuple[TableWrite, list[CommitMessage], int]:
+    """Write the files of all rows: (writer, messages, number of rows).
+
+    Args:
+        store: the table.
+        open_writer: begins a write.
+        parts: the rows.
+        kinds: their row kinds; None for inserts.
+        again: the rows are all there, and are written again if others have deleted a file that the write needed.
+
+    Raises:
+        TableReplaced: the table was dropped or moved meanwhile.
+        MissingFile: a file of the newest snapshot is lost.
+    """
+    parts = list(parts) if again else parts
+    missed: Snapshot | None = None
+    while True:
+        count = 0
+        try:
+            with open_writer() as writing:
+                for part in parts:
+                    count += part.num_rows
+                    writing.write(part, kinds)
+                return writing, writing.prepare_commit(), count
+        except MissingFile:
+            store.check_identity()  # it was dropped or moved: that says more
+            newest = store.latest()
+            if not again or newest is None or (missed is not None and same_commit(missed, newest)):
+                raise
+            missed = newest

@@ -47,9 +47,8 @@ class TableHead:
         """
         if not store.is_just_opened:
             head = cls.of(store, store.check_first_schema, store.check_schema_unchanged)
-            check_last_commit(store, head.snapshot)
-            return head
-        head = cls(newest_to_build_on(store), store.schemas.newest_seen)
+        else:
+            head = cls(newest_to_build_on(store), store.schemas.newest_seen)
         try:
             check_last_commit(store, head.snapshot)
         except CommitOverwritten:
