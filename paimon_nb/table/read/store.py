@@ -423,6 +423,15 @@ class TableStore:
                 path=self.root,
             )
 
+    def check_not_fast_forwarded(self) -> None:
+        """As `check_schema_unchanged`, after a snapshot was published: a directory that was moved took the snapshot along."""
+        try:
+            self.check_schema_unchanged()
+        except TableReplaced:
+            now = _read_if_present(self.fs, self._first_schema_path) or b""
+            if self.fs.is_object_store or now == self.first_schema:
+                raise
+
     def _replaced_error(self, now: bytes | None) -> TableReplaced:
         return DirectoryPin(self.root, self._first_schema_path, self.first_schema).replaced(now)
 

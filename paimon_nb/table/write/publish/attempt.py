@@ -503,17 +503,8 @@ def _replaced_error(store: TableStore, look: Callable[[], None]) -> TableReplace
 
 
 def _check_schema(store: TableStore) -> None:
-    """Raise TableReplaced if a fast-forward replaced the schema. A table that was moved took the snapshot along: it is there."""
     with suppress(OSError, StoreError):  # a failed look must not look like a failed commit
-        try:
-            store.check_schema_unchanged()
-        except TableReplaced:
-            if not store.fs.is_object_store:
-                try:
-                    store.check_first_schema()
-                except TableReplaced:
-                    return
-            raise
+        store.check_not_fast_forwarded()
 
 
 def _prepare_next(
