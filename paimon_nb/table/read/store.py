@@ -396,9 +396,8 @@ class TableStore:
         if {f.id for f in newer.fields}.isdisjoint(f.id for f in self.schema.fields):
             raise TableReplaced(
                 f"{self.name}: the table was replaced since it was opened",
-                hint="open the table again; write uncommitted rows again",
-                path=self.root,
-            )
+                hint="open the table again; write uncommitted rows again", path=self.root,
+            )  # fmt: skip
 
     def check_identity(self) -> None:
         """Raise TableReplaced if the table at this path is not the one that was opened."""
@@ -419,9 +418,8 @@ class TableStore:
         if now is None or now.fields != self.schema.fields:
             raise TableReplaced(
                 f"{self.name}: a fast-forward replaced the schema since the table was opened; nothing was changed",
-                hint="open the table again; write uncommitted rows again",
-                path=self.root,
-            )
+                hint="open the table again; write uncommitted rows again", path=self.root,
+            )  # fmt: skip
 
     def check_not_fast_forwarded(self) -> None:
         """As `check_schema_unchanged`, after a snapshot was published: a directory that was moved took the snapshot along."""
