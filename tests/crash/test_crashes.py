@@ -261,3 +261,47 @@ def state_at(fs: FileIO, snapshot_id: int, branch: str = "main") -> list[tuple[i
     store = TableStore.open(files, ROOT, branch)
     rollback_to_snapshot(store, snapshot_id)
     return sorted((r["k"], r["v"]) for r in rows_of(store))
+
+
+def test_what_is_committed_after_an_expiry_died_stays() -> None:
+    """Old snapshots that a killed expiry has left must not make newer ones, whose base expires later, look lost."""
+    start = MemoryFileIO()
+    store = make_table(ROOT, KV, ["k"], [], fs=start, bucket="1")
+    for turn in range(6):
+        put(store, rows([turn]))
+    limits = ExpireLimits(1, 1, 1 << 62, 50)
+    counted = Crashing(copy_of(start))
+    expire_snapshots(TableStore.open(counted, ROOT), limits)
+    for call in counted.changes:
+        survived = copy_of(start)
+        new_process()
+        with pytest.raises(SimulatedCrash):
+            expire_snapshots(TableStore.open(Crashing(survived, call), ROOT), limits)
+        for turn in range(6, 9):
+            new_process()
+            store = TableStore.open(survived, ROOT)
+            put(store, rows([turn]))
+            TableCommit(store).commit(compact(store))
+            expire_snapshots(store, limits)
+        new_process()
+        TableCommit(store := TableStore.open(survived, ROOT)).commit(compact(store))
+        assert [k for k, _ in state(survived)] == list(range(9)), f"call {call} of {counted.calls}"
+
+
+def test_a_snapshot_below_the_earliest_one_proves_nothing() -> None:
+    """As the test above, where an older release has left snapshots, with their files."""
+    files = MemoryFileIO()
+    store = make_table(ROOT, KV, ["k"], [], fs=files, bucket="1")
+    for turn in range(3):
+        put(store, rows([turn]))
+    store.snapshots.write_earliest_hint(3)  # where it ended
+    for turn in range(3, 6):
+        new_process()
+        store = TableStore.open(files, ROOT)
+        put(store, rows([turn]))
+        TableCommit(store).commit(compact(store))
+        expire_snapshots(store, ExpireLimits(1, 1, 1 << 62, 50))
+    new_process()
+    put(TableStore.open(files, ROOT), rows([6]))
+    new_process()
+    assert [k for k, _ in state(files)] == list(range(7))

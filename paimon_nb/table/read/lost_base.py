@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from paimon_nb.base.errors import MissingFile, PaimonError
 from paimon_nb.format.manifest import ADD, ManifestEntry, ManifestFile, read_manifest, read_manifest_list
-from paimon_nb.format.snapshot.directory import continues
+from paimon_nb.format.snapshot.directory import EARLIEST, continues, read_hint
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,7 +39,8 @@ def snapshot_below_lost(table: _Table, snapshot: Snapshot, depth: int = _DEPTH) 
 
     It is certain if all of this holds:
 
-    - There is an older snapshot. An expiry removes the oldest first, so it leaves none below a snapshot whose base it removed.
+    - There is an older snapshot. An expiry removes the oldest first, so it leaves none below a snapshot whose base it removed,
+      and one that was killed leaves none that counts: snapshots below the hint EARLIEST do not.
     - The names of the snapshot's files say that one of this branch was its base, and not the newest older one. Snapshots of
       other engines, and those that a fast-forward has brought, do not say it.
     - A file of its state is missing that neither its own commit wrote nor the older snapshot has. Files that are missing for
@@ -59,7 +60,10 @@ def snapshot_below_lost(table: _Table, snapshot: Snapshot, depth: int = _DEPTH) 
             if below is None:
                 snapshot.remember_sound()
             return below
-        return previous if _names_lost_files(table, snapshot, previous) else None
+        if not _names_lost_files(table, snapshot, previous):
+            return None
+        earliest = read_hint(table.fs, table.snapshots.root, EARLIEST)
+        return None if earliest is not None and previous.id < earliest else previous
     except (OSError, PaimonError):
         return None  # a look that fails proves nothing
 

@@ -116,9 +116,10 @@ def expire_snapshots(store: TableStore, limits: ExpireLimits | None = None) -> i
             log.warning("files of expired snapshot %d of %s may stay as orphans: %s", snapshot.id, store.name, error)
     used = reachable_from_all_branches(store, without_snapshots=ids)  # raises before anything is deleted
     with undone_on_error(store) as changing:
-        changing.snapshots.write_earliest_hint(end)
         for snapshot_id in ids:
             changing.snapshots.delete(snapshot_id)
+        # Afterwards: the next expiry begins at the hint, and would leave what a killed one had not deleted below it.
+        changing.snapshots.write_earliest_hint(end)
         paths = candidates.unused(with_new_roots(used, changing))
         delete_paths(changing, paths)
     _clean_empty_directories(store, paths)

@@ -7,6 +7,7 @@ import itertools
 from paimon_nb.format.manifest import EMPTY_ROW, EMPTY_STATS, DataFile
 from paimon_nb.format.row import serialize
 from paimon_nb.format.schema import SchemaDirectory, create_schema
+from paimon_nb.format.snapshot import directory
 from paimon_nb.format.types import Atomic, parse_type
 from paimon_nb.fs import FileIO, MemoryFileIO
 from paimon_nb.table.read.live_files import LIVE_FILES, live_entries
@@ -84,7 +85,8 @@ def _listed(store: TableStore) -> set[str]:
 
 
 def new_process() -> None:
-    """Forget what this process remembers of its commits."""
+    """Forget what this process remembers of its commits, and of snapshots that it has looked at."""
+    directory._known.clear()
     changes._last.clear()
     changes._consumed.clear()
     LIVE_FILES.invalidate_cache()
