@@ -77,6 +77,8 @@ class SelectStory(Story):
             self.have.clear()
 
     def recreate(self) -> None:
+        if self.live is not None:
+            self.read()  # a stream that has not begun yet would begin in the new table
         super().recreate()
         if self.live is None:
             self.have.clear()  # the consumer is gone with the old table: the next stream begins with all rows of the new one
