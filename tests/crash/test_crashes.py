@@ -286,6 +286,8 @@ def test_what_is_committed_after_an_expiry_died_stays() -> None:
         new_process()
         TableCommit(store := TableStore.open(survived, ROOT)).commit(compact(store))
         assert [k for k, _ in state(survived)] == list(range(9)), f"call {call} of {counted.calls}"
+        ids = store.snapshots.ids()
+        assert ids == list(range(ids[0], ids[-1] + 1)), f"call {call} of {counted.calls}: an old snapshot was left"
 
 
 def test_a_snapshot_below_the_earliest_one_proves_nothing() -> None:
