@@ -63,7 +63,10 @@ def snapshot_below_lost(table: _Table, snapshot: Snapshot, depth: int = _DEPTH) 
         if not _names_lost_files(table, snapshot, previous):
             return None
         earliest = read_hint(table.fs, table.snapshots.root, EARLIEST)
-        return None if earliest is not None and previous.id < earliest else previous
+        # A hint whose snapshot is gone was written by an expiry that a rollback overtook.
+        if earliest is not None and previous.id < earliest and table.snapshots.get_again(earliest) is not None:
+            return None
+        return previous
     except (OSError, PaimonError):
         return None  # a look that fails proves nothing
 
