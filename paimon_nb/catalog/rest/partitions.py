@@ -45,12 +45,10 @@ class RestPartitions:
         if_not_exists: bool = True,
         replace: bool = False,
     ) -> None:
-        of_spec = {tuple(sorted(s.spec.items())): s for s in statistics}
         # The server rejects all of a request or none of it, so one that may be rejected is not divided.
         size = _REQUEST_SIZE if if_not_exists else max(1, len(specs))
         for start in range(0, len(specs), size):
-            part = specs[start : start + size]
-            known = [of_spec[key] for spec in part if (key := tuple(sorted(spec.items()))) in of_spec]
+            part, known = specs[start : start + size], statistics[start : start + size]
             self.api.create_partitions(self.name, part, known, if_not_exists=if_not_exists, replace=replace)
 
     def drop(self, specs: Sequence[Mapping[str, str]]) -> None:

@@ -116,7 +116,7 @@ def find_partitions(
     Raises: ReadError: a directory is not a partition, or a file is in none. Names that start with `_` or `.` are skipped, but not
     `_p=1` of a column `_p`.
     """
-    if store.partitions is None or not store.schema.partition_keys:
+    if store.partitions is None:
         return find_partition_directories(store, keep)
     keys = store.schema.partition_keys
     found = _registered_partitions(store, store.partitions)

@@ -31,7 +31,7 @@ class PartitionService(Protocol):
 
         Args:
             specs: the partitions.
-            statistics: of some of them; -1 is unknown and leaves what the server has.
+            statistics: of each of them, in their order, or none; -1 is unknown and leaves what the server has.
             if_not_exists: False: one that exists is an error, and nothing is registered.
             replace: whether `statistics` are totals; False adds them to what the server has.
 

@@ -30,6 +30,7 @@ from paimon_nb.table.write.format_table_write import StagedFile, delete_staged
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from paimon_nb.table.read.partition_service import PartitionService
     from paimon_nb.table.read.store import TableStore
     from paimon_nb.table.write.publish.overwrite import Overwrite
 
@@ -91,7 +92,8 @@ class FormatTableCommit:
                     changing.make_dirs(posixpath.dirname(staged))
                     changing.move(path, staged)
                 changing.delete_later(old)
-                self._report(files, emptied, overwrite)
+                if self.store.partitions is not None:
+                    self._report(self.store.partitions, files, emptied, overwrite)
         except BaseException:
             with suppress(Exception):  # must not hide the first error
                 delete_staged(self.store, files)
@@ -112,19 +114,21 @@ class FormatTableCommit:
         return f"{partition_path_of(self.store, values)}/{posixpath.basename(file.path)}"
 
     def _report(
-        self, files: Sequence[StagedFile], emptied: Sequence[PartitionDirectory], overwrite: Overwrite | None
+        self,
+        service: PartitionService,
+        files: Sequence[StagedFile],
+        emptied: Sequence[PartitionDirectory],
+        overwrite: Overwrite | None,
     ) -> None:
-        """Report the rows and files of the partitions to the catalog that registers them, if one does."""
+        """Report the rows and files of the partitions to the catalog that registers them."""
         store = self.store
         written: dict[tuple[str, ...], list[tuple[int, int]]] = {}
-        if overwrite is not None and len(overwrite.partition) == len(store.schema.partition_keys) > 0:
-            written[
-                tuple(store.partition_texts(list(_leading_partition_values(store, overwrite.partition))).values())
-            ] = []
-        for file in files if store.schema.partition_keys else ():
-            texts = tuple(store.partition_texts(store.partition_values(file.partition)).values())
+        if overwrite is not None and len(overwrite.partition) == len(store.schema.partition_keys):
+            written[_texts(store, _leading_partition_values(store, overwrite.partition))] = []
+        for file in files:
+            texts = _texts(store, store.partition_values(file.partition))
             written.setdefault(texts, []).append((file.row_count, file.size))
-        report_commit(store, written, [p.texts for p in emptied], replace=overwrite is not None)
+        report_commit(store, service, written, [p.texts for p in emptied], replace=overwrite is not None)
 
     def _replaced_partitions(self, files: Sequence[StagedFile], overwrite: Overwrite) -> list[PartitionDirectory]:
         """The partitions whose files an overwrite deletes. Raises UnsupportedOperation: a new row is outside of them.
@@ -139,14 +143,13 @@ class FormatTableCommit:
         if overwrite.dynamic and store.schema.partition_keys:
             found = [p for p in found if p.values in touched]
         if store.partitions is not None:
-            known = {p.path for p in found}
-            targets = {tuple(values) for values in touched}
+            targets = {_texts(store, values): tuple(values) for values in touched}
             if len(overwrite.partition) == len(store.schema.partition_keys):
-                targets.add(tuple(_leading_partition_values(store, overwrite.partition)))
-            for values in sorted(targets, key=lambda v: list(store.partition_texts(v).values())):
-                texts = tuple(store.partition_texts(values).values())
-                new = PartitionDirectory(values, partition_path_of(store, values), texts)
-                found += [new] if new.path not in known else []
+                values = tuple(_leading_partition_values(store, overwrite.partition))
+                targets[_texts(store, values)] = values
+            known = {p.path for p in found}
+            new = [PartitionDirectory(v, partition_path_of(store, v), texts) for texts, v in sorted(targets.items())]
+            found += [p for p in new if p.path not in known]
         return found
 
 
@@ -171,6 +174,11 @@ def _leading_partition_values(store: TableStore, spec: Mapping[str, Any]) -> Ite
         yield spec[key]
 
 
+def _texts(store: TableStore, values: Iterable[Any]) -> tuple[str, ...]:
+    """The texts by which a catalog registers a partition."""
+    return tuple(store.partition_texts(list(values)).values())
+
+
 # -- whole partitions
 
 
@@ -184,7 +192,8 @@ def truncate_format_table(store: TableStore, specs: Sequence[Mapping[str, Any]] 
     for partition in found:
         for file in data_files(store, partition.path):
             store.fs.delete(file.path)
-    report_commit(store, {}, [p.texts for p in found], replace=True)
+    if store.partitions is not None:
+        report_commit(store, store.partitions, {}, [p.texts for p in found], replace=True)
 
 
 def add_format_table_partitions(

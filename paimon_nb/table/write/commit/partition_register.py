@@ -43,6 +43,7 @@ def service_of(store: TableStore, statement: str) -> PartitionService:
 
 def report_commit(
     store: TableStore,
+    service: PartitionService,
     written: Mapping[tuple[str, ...], Sequence[tuple[int, int]]],
     emptied: Iterable[tuple[str, ...]],
     *,
@@ -51,13 +52,11 @@ def report_commit(
     """Register the partitions of a commit and report what they got.
 
     Args:
-        store: the table; nothing happens if no catalog registers its partitions.
+        store: the table. service: the register of its partitions.
         written: the partitions, as texts, with the rows and bytes of each new file.
         emptied: partitions that lost all files.
         replace: whether the new files are all that the partitions have.
     """
-    if store.partitions is None or not store.schema.partition_keys:
-        return
     now = clock.now_ms()
     found = {texts: _zero(store, texts, now) for texts in emptied} if replace else {}
     for texts, files in written.items():
@@ -65,7 +64,7 @@ def report_commit(
         found[texts] = PartitionStatistics(_spec(store, texts), rows, size, len(files), now, _NO_BUCKETS)
     if found:
         statistics = list(found.values())
-        store.partitions.create([s.spec for s in statistics], statistics, replace=replace)
+        service.create([s.spec for s in statistics], statistics, replace=replace)
 
 
 def repair_partitions(store: TableStore, *, add: bool, drop: bool, measure: bool) -> tuple[int, int]:
@@ -87,10 +86,8 @@ def repair_partitions(store: TableStore, *, add: bool, drop: bool, measure: bool
     missing = [registered[t] for t in sorted(registered.keys() - there.keys())] if drop else []
     if measure:
         known = [p for t, p in sorted(there.items()) if add or t in registered]
-        if known:
-            service.create(
-                [_spec(store, p.texts) for p in known], [_measured(store, p, rows=False) for p in known], replace=True
-            )
+        if measured := [_measured(store, p, rows=False) for p in known]:
+            service.create([s.spec for s in measured], measured, replace=True)
     elif new:
         service.create([_spec(store, p.texts) for p in new])
     if missing:
@@ -134,8 +131,7 @@ def analyze_partitions(store: TableStore, spec: Mapping[str, Any], unbound: Iter
     if columns and not found:
         text = partition_text_of_spec(store.schema, matching)
         raise UnknownName(f"{store.name} has no partition ({text})", hint="SHOW PARTITIONS lists them", name=text)
-    if found:
-        measured = [_measured(store, p, rows=rows) for p in found]
+    if measured := [_measured(store, p, rows=rows) for p in found]:
         service.create([s.spec for s in measured], measured, replace=True)
     return len(found)
 
