@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paimon_nb.notebook.svg import KIND_COLOURS, WIDTH, count, escape, open_svg
+from paimon_nb.notebook.svg import KIND_COLOURS, WIDTH, escape, open_svg
 from paimon_nb.notebook.timeline_model import SIGN
-from paimon_nb.table.tables.inspect.formatting import bytes_text
+from paimon_nb.table.tables.inspect.formatting import bytes_text, count_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +44,7 @@ def amplification_svg(history: Amplification, trigger: int | None = None, width:
     parts += _run_count_line(states, xs, step, tops[1], end, trigger, f"{what}s")
     highest = f"max {max(m.runs for m in states)}"
     parts += _side_text(
-        side, tops[1], count(states[-1].runs, what), f"per read; {highest}" if history.has_runs else highest
+        side, tops[1], count_text(states[-1].runs, what), f"per read; {highest}" if history.has_runs else highest
     )
     parts += _space_bars(states, xs, step, tops[2], end)
     parts += _side_text(side, tops[2], *_space_text(states[-1], history.has_runs))
@@ -149,7 +149,11 @@ def _hover_column(m: Sample, x: float, step: float, height: float, what: str) ->
     """An invisible column whose tooltip shows a commit's numbers."""
     has_runs = what == "run"
     space = "" if m.space is None or not has_runs else f", {m.space * 100:.0f} % of the oldest run"
-    runs = f"{count(m.runs, 'sorted run')} per read" if has_runs else f"{count(m.runs, 'file')} in the fullest bucket"
+    runs = (
+        f"{count_text(m.runs, 'sorted run')} per read"
+        if has_runs
+        else f"{count_text(m.runs, 'file')} in the fullest bucket"
+    )
     facts = (
         f"snapshot {m.snapshot} · {m.kind.lower()}\nwrote {bytes_text(m.written)}"
         + (f", replacing {bytes_text(m.rewritten)}" if m.rewritten else "")

@@ -127,7 +127,7 @@ def test_small_files_of_a_table_without_keys_are_told_tried_and_merged(wb: Workb
     panel = Compaction(table)
     assert panel.lead().startswith("A read of the whole table opens 4 files, and merges nothing. Nothing has to be")
     panel.set_option("compaction.min.file-num", "2")
-    assert re.fullmatch(r".* Compacting makes 1 of 4 files \(\d\.\d kB\)\.", panel.lead())
+    assert re.fullmatch(r".* Compacting merges 4 files \(\d\.\d kB\) into 1\.", panel.lead())
     assert panel.sentence().endswith("into 1; rule: compaction.min.file-num")
     assert (signed(panel), panel.view["changed"]) == (4, ["compaction.min.file-num"])
     assert ">files<" in panel.view["history"]

@@ -13,11 +13,11 @@ from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.sql_quoting import text_literal
 from paimon_nb.notebook.compaction_svg import amplification_svg
 from paimon_nb.notebook.lsm_model import LsmPicture, lsm_picture, lsm_text
-from paimon_nb.notebook.svg import WIDTH, count, lsm_svg
+from paimon_nb.notebook.svg import WIDTH, lsm_svg
 from paimon_nb.notebook.widgets.base import DrawnPanel, report_errors, script
 from paimon_nb.options import table as opt
 from paimon_nb.table.tables.inspect import CompactionPreview, amplification
-from paimon_nb.table.tables.inspect.formatting import bytes_text
+from paimon_nb.table.tables.inspect.formatting import bytes_text, count_text
 from paimon_nb.table.write.bucket_compact.cluster import uses_clustering
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class CompactionOutcome:
             return "Nothing to compact"
         made = f"snapshot {', '.join(map(str, self.snapshots))}"
         return (
-            f"{made}: {count(self.buckets, 'bucket')}, {bytes_text(self.read)} read, {bytes_text(self.written)} written,"
+            f"{made}: {count_text(self.buckets, 'bucket')}, {bytes_text(self.read)} read, {bytes_text(self.written)} written,"
             f" {self.seconds:.1f} s"
         )
 
@@ -160,22 +160,22 @@ class Compaction(DrawnPanel):
         if self.due[0].output_files is not None:
             return self._append_lead(files, size, sum(d.output_files or 0 for d in minor))
         reads = (
-            f"A read merges up to {count(runs, 'sorted run')} for each key."
+            f"A read merges up to {count_text(runs, 'sorted run')} for each key."
             if runs > 1
             else "Reads merge nothing: each bucket has one sorted run."
         )
         if minor:
-            return f"{reads} Compacting rewrites {count(files, 'file')} ({bytes_text(size)}), and reads become cheaper."
+            return f"{reads} Compacting rewrites {count_text(files, 'file')} ({bytes_text(size)}), and reads become cheaper."
         return reads + (" Nothing has to be compacted by the table's settings." if runs > 1 else "")
 
     def _append_lead(self, files: int, size: int, after: int) -> str:
         """`lead` of a table without primary key: `files` of `size` bytes would become `after`."""
         now = sum(d.runs for d in self.due)
-        reads = f"A read of the whole table opens {count(now, 'file')}, and merges nothing."
+        reads = f"A read of the whole table opens {count_text(now, 'file')}, and merges nothing."
         if not files:
             return f"{reads} Nothing has to be compacted by the table's settings."
         about = "about " if after > 1 else ""
-        return f"{reads} Compacting makes {about}{after} of {count(files, 'file')} ({bytes_text(size)})."
+        return f"{reads} Compacting merges {count_text(files, 'file')} ({bytes_text(size)}) into {about}{after}."
 
     def sentence(self) -> str:
         """The next compaction of the selected bucket, as a sentence."""
@@ -185,10 +185,10 @@ class Compaction(DrawnPanel):
         if due.decided_by is None:
             rest = sum(d.decided_by is not None for d in self.due)
             return f"Nothing to compact in {_bucket_text(due)}" + (
-                f"; {count(rest, 'other bucket')} can be compacted" if rest else ""
+                f"; {count_text(rest, 'other bucket')} can be compacted" if rest else ""
             )
         return (
-            f"▸ Next compaction in {_bucket_text(due)}: {count(len(due.files), 'file')} ({bytes_text(due.bytes)})"
+            f"▸ Next compaction in {_bucket_text(due)}: {count_text(len(due.files), 'file')} ({bytes_text(due.bytes)})"
             f" {due.becomes}; rule: {due.decided_by}"
         )
 
@@ -343,7 +343,7 @@ class Compaction(DrawnPanel):
 
 
 def _cost_text(files: int, size: int) -> str:
-    return f"{count(files, 'file')}, {bytes_text(size)}" if files else NOTHING
+    return f"{count_text(files, 'file')}, {bytes_text(size)}" if files else NOTHING
 
 
 def _bucket_text(due: CompactionPreview) -> str:

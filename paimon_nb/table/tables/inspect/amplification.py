@@ -8,7 +8,7 @@ from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.manifest import ADD, DataFile, ManifestEntry
 from paimon_nb.table.lsm.levels import Levels, key_decoder
 from paimon_nb.table.read.live_files import drop_deleted, read_changes
-from paimon_nb.table.tables.inspect.formatting import bytes_text
+from paimon_nb.table.tables.inspect.formatting import bytes_text, count_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -74,10 +74,10 @@ class Amplification:
         first = f"since snapshot {self.samples[0].snapshot}: "
         write = "nothing written" if self.write is None else f"write amplification {self.write:.1f}"
         space = "" if now.space is None or not self.has_runs else f"; {now.space * 100:.0f} % of the oldest run"
-        reads = f"reads merge {now.runs} run" if self.has_runs else f"reads open {now.runs} file"
+        reads = f"merge {count_text(now.runs, 'run')}" if self.has_runs else f"open {count_text(now.runs, 'file')}"
         return (
             f"{self.table}, {first}{write} ({bytes_text(self.by_writers)} by writers, {bytes_text(self.by_compaction)} by compaction); "
-            f"{reads}{'s' * (now.runs != 1)}; {bytes_text(now.size)} live{space}"
+            f"reads {reads}; {bytes_text(now.size)} live{space}"
         )
 
 

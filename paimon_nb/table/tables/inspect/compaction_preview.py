@@ -20,9 +20,10 @@ from paimon_nb.table.lsm.pick import (
     pick_level0,
 )
 from paimon_nb.table.read.live_files import by_bucket, index_entries, live_entries
-from paimon_nb.table.tables.inspect.formatting import bytes_text, partition_text
+from paimon_nb.table.tables.inspect.formatting import bytes_text, count_text, partition_text
 from paimon_nb.table.write.bucket_compact.append import (
-    has_many_deletes,
+    deleted_share,
+    deleted_share_limit,
     pick_append_auto,
     pick_unaware_bucket_files,
     small_file_threshold,
@@ -85,7 +86,7 @@ class CompactionPreview:
     @property
     def runs_text(self) -> str:
         """What a read opens: `3 sorted runs`, `12 files`."""
-        return f"{self.runs} {'sorted run' if self.output_files is None else 'file'}{'s' * (self.runs != 1)}"
+        return count_text(self.runs, "sorted run" if self.output_files is None else "file")
 
     @property
     def becomes(self) -> str:
@@ -144,27 +145,26 @@ def _preview_append(
     vectors = BucketVectors(store, partition, bucket, index)
     if store.evolves_data:
         groups = [[f for rows in part for f in rows] for part in pick_row_ranges(store, files)]
-        together = "of consecutive rows are"
+        which = "hold consecutive rows"
     elif store.bucket_option > 0:
-        groups, together = [g for g in [pick_append_auto(store, files)] if g], "beside each other are"
+        groups, which = [g for g in [pick_append_auto(store, files)] if g], "follow each other"
     else:
         groups = pick_unaware_bucket_files(store, files, full=False, vectors=vectors)
-        together = f"of less than {bytes_text(int(small_file_threshold(store)))} are"
-    worn = [f for f in files if has_many_deletes(store, f, vectors)]
-    is_worn = any(f in worn for g in groups for f in g)
-    is_full = any(len(g) < minimum and not any(f in worn for f in g) for g in groups)
-    numbers = f"{len(files)} file{'s' * (len(files) != 1)}; {minimum} or more {together} merged"
+        which = f"are smaller than {bytes_text(int(small_file_threshold(store)))}"
+    share = deleted_share_limit(store)
+    deleted = {f.file_name for f in files if deleted_share(f, vectors) > share}
+    has_deleted = [any(f.file_name in deleted for f in g) for g in groups]
+    fill_two = any(len(g) < minimum and not d for g, d in zip(groups, has_deleted, strict=True))
+    numbers = f"{count_text(len(files), 'file')}; merged when {minimum} or more {which}"
     rules = [Rule(opt.COMPACTION_MIN_FILE_NUM.key, numbers, any(len(g) >= minimum for g in groups))]
     size = bytes_text(sum(f.file_size for f in files))
-    rules.append(Rule(opt.TARGET_FILE_SIZE.key, f"{size} in all; fewer are merged if they fill two files of {bytes_text(target)}", is_full))  # fmt: skip
+    rules.append(Rule(opt.TARGET_FILE_SIZE.key, f"{size} in total; fewer files are merged if they fill two of {bytes_text(target)}", fill_two))  # fmt: skip
     if index:
-        percent = float(o.get(opt.COMPACTION_DELETE_RATIO_THRESHOLD)) * 100
-        rules.append(Rule(opt.COMPACTION_DELETE_RATIO_THRESHOLD.key, f"{len(worn)} file{'s' * (len(worn) != 1)} with more than {percent:.0f} % deleted rows", is_worn))  # fmt: skip
-    decided = next((r.name for r in rules if r.applies), None) if groups else None
+        rules.append(Rule(opt.COMPACTION_DELETE_RATIO_THRESHOLD.key, f"{count_text(len(deleted), 'file')} with more than {share * 100:.0f} % deleted rows", any(has_deleted)))  # fmt: skip
+    sizes = [sum(f.file_size for f in g) for g in groups]
     return CompactionPreview(
-        partition_text(store, partition), bucket, len(files), tuple(rules), decided,
-        tuple(f.file_name for g in groups for f in g), sum(f.file_size for g in groups for f in g), None,
-        sum(-(-sum(f.file_size for f in g) // target) for g in groups),
+        partition_text(store, partition), bucket, len(files), tuple(rules), next((r.name for r in rules if r.applies), None),
+        tuple(f.file_name for g in groups for f in g), sum(sizes), None, sum(-(-s // target) for s in sizes),
     )  # fmt: skip
 
 

@@ -45,6 +45,11 @@ def small_file_threshold(store: TableStore) -> float:
     return store.options.target_file_size(False) * float(store.options.get(opt.COMPACTION_SMALL_FILE_RATIO))
 
 
+def deleted_share_limit(store: TableStore) -> float:
+    """Files of which a larger share of rows is deleted are merged, however large they are."""
+    return float(store.options.get(opt.COMPACTION_DELETE_RATIO_THRESHOLD))
+
+
 # -- picking
 
 
@@ -53,8 +58,8 @@ def pick_unaware_bucket_files(
 ) -> list[list[DataFile]]:
     """Groups of files to merge. `full`: every group of at least two small files."""
     o = store.options
-    limit = small_file_threshold(store)
-    small = [f for f in files if f.file_size < limit or has_many_deletes(store, f, vectors)]
+    limit, ratio = small_file_threshold(store), deleted_share_limit(store)
+    small = [f for f in files if f.file_size < limit or deleted_share(f, vectors) > ratio]
     target, cost = o.target_file_size(False), o.get(opt.SOURCE_SPLIT_OPEN_FILE_COST)
     groups: list[list[DataFile]] = []
     group: list[DataFile] = []
@@ -111,11 +116,10 @@ def in_arrival_order(files: Sequence[DataFile]) -> list[DataFile]:
     return sorted(files, key=lambda f: (f.min_sequence, f.max_sequence, f.creation_time_ms or 0, f.file_name))
 
 
-def has_many_deletes(store: TableStore, file: DataFile, vectors: BucketVectors | None) -> bool:
-    """Whether so many rows of the file are deleted that it is merged, however large it is."""
+def deleted_share(file: DataFile, vectors: BucketVectors | None) -> float:
+    """The share of a file's rows that deletion vectors hide: 0 to 1."""
     vector = vectors.of(file.file_name) if vectors else None
-    share = len(vector) / file.row_count if vector and file.row_count else 0.0
-    return share > float(store.options.get(opt.COMPACTION_DELETE_RATIO_THRESHOLD))
+    return len(vector) / file.row_count if vector and file.row_count else 0.0
 
 
 def _has_deletes(files: Sequence[DataFile], vectors: BucketVectors | None) -> bool:
