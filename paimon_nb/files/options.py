@@ -16,6 +16,7 @@ from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.files import formats
 
 TEXT, BOOL, INT, LIST, TYPES = "a text", "true or false", "a whole number", "a text or a list", "columns with types"
+LINE_END = "the end of a line"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ OPTIONS: dict[str, FileOption] = {
     "escape": FileOption(TEXT, _CSV, "the character before a quotation mark in a value"),
     "comment": FileOption(TEXT, _CSV, "the character that begins a comment; '' for none"),
     "skip": FileOption(INT, _TABLES, "lines that are left out at the beginning"),
-    "new_line": FileOption(TEXT, _CSV, r"the end of lines: \n, \r or \r\n"),
+    "new_line": FileOption(LINE_END, _CSV, r"the end of lines: \n, \r or \r\n"),
     "encoding": FileOption(TEXT, _TEXTS, "the encoding, by Python's name: utf-8, latin-1, cp1252, utf-16, shift_jis"),
     "compression": FileOption(TEXT, _TEXTS, "gzip, zstd, bz2, lzma or none"),
     "nullstr": FileOption(LIST, _CSV, "the texts that are NULL"),
@@ -128,14 +129,16 @@ def file_options(written_options: Mapping[str, Any] | None) -> FileOptions:
 def _value(name: str, value: Any) -> Any:
     expected = OPTIONS[name].value
     try:
-        parsed = _PARSERS[expected](value)
-        return (
-            parsed.replace("\r", "\\r").replace("\n", "\\n") if name == "new_line" else parsed
-        )  # as the engine names it
+        return _PARSERS[expected](value)
     except (ValueError, TypeError):
         raise BadOptionValue(
             f"{name} is {expected}, not {value!r}", hint=OPTIONS[name].doc, option=name, value=str(value)
         ) from None
+
+
+def _line_end(value: Any) -> str:
+    """As the engine names it."""
+    return _text(value).replace("\r", "\\r").replace("\n", "\\n")
 
 
 def _bool(value: Any) -> bool:
@@ -210,4 +213,6 @@ def _unquoted(text: str) -> str:
     return text
 
 
-_PARSERS: dict[str, Any] = {TEXT: _text, BOOL: _bool, INT: lambda v: int(str(v)), LIST: _list, TYPES: _types}
+_PARSERS: dict[str, Any] = {
+    TEXT: _text, LINE_END: _line_end, BOOL: _bool, INT: lambda v: int(str(v)), LIST: _list, TYPES: _types,
+}  # fmt: skip

@@ -98,7 +98,11 @@ KINDS = {
             Field("uri", "address", "https://catalog.example.com", required=True),
             Field("warehouse", "instance", "name of the catalog on the server"),
             Field("token", "token"),
-            Field("data-file.external-paths", "local folders", "empty, or folders here that the server may name"),
+            Field(
+                "data-file.external-paths",
+                "local folders",
+                "folders on this computer that the server may name; usually empty",
+            ),
         ),
         (("metastore", "rest"), ("token.provider", "bear")),
     ),
@@ -165,7 +169,7 @@ def cell_of(kind: str, name: str, options: Mapping[str, str]) -> str:
 
 
 def environment_variable(option: str) -> str:
-    """The name of the variable of the environment that has a secret option in the cell: `S3_SECRET_KEY`."""
+    """The environment variable from which the cell reads a secret option: `S3_SECRET_KEY`."""
     return re.sub(r"\W", "_", option).upper()
 
 

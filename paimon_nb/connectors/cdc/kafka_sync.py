@@ -99,18 +99,11 @@ class KafkaSync(SyncJob):
         check_offsets_exist({t: of for t, of in self._offsets.items() if t in low}, low, latest)
         high = end_offsets or latest
         committed = time.monotonic()
-
-        def part(topic: str, partition: int) -> tuple[int, int]:
-            of = str(partition)
-            return self._offsets.get(topic, {}).get(of, 0), high.get(topic, {}).get(of, 0)
-
-        def behind(topic_partition: tuple[str, int]) -> int:
-            first, end = part(*topic_partition)
-            return end - first
-
-        # A sync that is restarted again and again would else never reach the last partition.
-        for topic, partition in sorted(partitions, key=behind, reverse=True):
-            first, end = part(topic, partition)
+        ranges = [
+            (self._offsets.get(t, {}).get(str(p), 0), high.get(t, {}).get(str(p), 0), t, p) for t, p in partitions
+        ]
+        # The longest first: a sync that is restarted again and again would else never reach the last partition.
+        for first, end, topic, partition in sorted(ranges, key=lambda r: r[1] - r[0], reverse=True):
             if first >= end:
                 continue
             next_offsets = self._offsets.setdefault(topic, {})
