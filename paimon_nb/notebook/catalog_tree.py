@@ -17,8 +17,7 @@ from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.catalog.state_tables import visible_tables
 from paimon_nb.notebook.errors import error_sentence
 from paimon_nb.notebook.overview import ago_text, table_kind_labels
-from paimon_nb.notebook.svg import count
-from paimon_nb.table.tables.inspect.formatting import bytes_text
+from paimon_nb.table.tables.inspect.formatting import bytes_text, count_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -107,7 +106,9 @@ def tree_children(wb: Workbench, kind: str, path: Sequence[str], match: str = ""
     """
     read = _CHILDREN.get(kind)
     if read is None or len(path) != _DEPTH[kind]:
-        raise UnknownName(f"no tree node {kind!r} with {count(len(path), 'name')}", hint="refresh the tree", name=kind)
+        raise UnknownName(
+            f"no tree node {kind!r} with {count_text(len(path), 'name')}", hint="refresh the tree", name=kind
+        )
     names, node, empty = read(wb.session, tuple(path))
     found = [name for name in names if match.lower() in _text_of(name).lower()]
     return Children(
@@ -245,7 +246,7 @@ def _streaming_jobs(session: Session, _: tuple[str, ...]) -> _Level:
         status = job.status.lower()
         mark = "running" if status == "running" else "failed" if status == "failed" else "ended"
         since = ago_text(int(time.time() * 1000) - job.started_ms)
-        tip = f"{job.name}\n{status}, started {since}, {count(job.rows, 'row')}"
+        tip = f"{job.name}\n{status}, started {since}, {count_text(job.rows, 'row')}"
         return Node("job", (job.id,), job.name, status, tip, insert=f"'{job.id}'", mark=mark)
 
     newest_first = sorted(session.jobs.all.values(), key=lambda job: (not job.isActive, -job.started_ms))
@@ -409,7 +410,7 @@ def _facts_of_table(table: Table, path: tuple[str, ...]) -> TableFacts:
         return TableFacts(path, rows, note, "unknown", key)
     findings, size = health_of_manifests(store, latest, table.name)
     problems = [f"{f.what}: {f.detail}" for f in findings] or ["no problem in the metadata"]
-    tip = "\n".join((kind, f"{rows}, {count(files, 'file')}, {bytes_text(size)}", commit, *problems))
+    tip = "\n".join((kind, f"{rows}, {count_text(files, 'file')}, {bytes_text(size)}", commit, *problems))
     return TableFacts(path, bytes_text(size), tip, "slow" if findings else "ok", key)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.notebook.svg import CHARACTER, WIDTH, clipped, count, escape, open_svg
-from paimon_nb.table.tables.inspect.formatting import bytes_text
+from paimon_nb.notebook.svg import CHARACTER, WIDTH, clipped, escape, open_svg
+from paimon_nb.table.tables.inspect.formatting import bytes_text, count_text
 
 if TYPE_CHECKING:
     from paimon_nb.table.read.plan.snapshot_scan import ScanPlan
@@ -45,7 +45,7 @@ class FunnelModel:
 
     @property
     def left(self) -> str:
-        return f"{count(self.files, 'file')} to read, {bytes_text(self.bytes)}"
+        return f"{count_text(self.files, 'file')} to read, {bytes_text(self.bytes)}"
 
     @property
     def at(self) -> str:
@@ -60,17 +60,17 @@ class FunnelModel:
         unopened = sum(s.total - s.remaining for s in self.steps if s.name == "manifests")
         if not known and not unopened:
             return "The table has no files yet."
-        whole = f"{'all ' if known > 1 else ''}{count(known, 'file')} ({bytes_text(self.bytes)})"
+        whole = f"{'all ' if known > 1 else ''}{count_text(known, 'file')} ({bytes_text(self.bytes)})"
         if not self.where:
             return f"Without a condition a query reads {whole}. Type one to see which files it skips."
-        others = f" It does not even open {count(unopened, 'manifest')} of other partitions." if unopened else ""
+        others = f" It does not even open {count_text(unopened, 'manifest')} of other partitions." if unopened else ""
         if not self.files:
             return f"No file can have such a row: a query with this condition reads nothing.{others}"
         if not self.skipped:
             rest = others or " None of them can be skipped: by their statistics each may have such rows."
             return f"A query with this condition reads {whole}" + (f" of the partitions that match.{rest}" if unopened else f".{rest}")  # fmt: skip
         why = ", ".join(f"{number:,} because the {reason}" for reason, number in self.skipped)
-        return f"A query with this condition reads {self.files:,} of {count(known, 'file')} ({bytes_text(self.bytes)}). Skipped: {why}.{others}"
+        return f"A query with this condition reads {self.files:,} of {count_text(known, 'file')} ({bytes_text(self.bytes)}). Skipped: {why}.{others}"
 
     def __str__(self) -> str:
         head = f"{self.table} WHERE {self.where}" if self.where else self.table
@@ -90,10 +90,10 @@ def funnel(plan: ScanPlan, where: str) -> FunnelModel:
     skipped: dict[str, list[str]] = {}
     for s in stages:
         if s.name == "manifests" and s.remaining < s.total:
-            skipped[s.name] = [f"{count(s.total - s.remaining, 'manifest')}: other partitions, not opened"]
+            skipped[s.name] = [f"{count_text(s.total - s.remaining, 'manifest')}: other partitions, not opened"]
     for reason, number in plan.skipped.reasons.items():
         stage = names[-1] if reason.startswith("the global index") else _STAGE_OF.get(reason, "files")
-        skipped.setdefault(stage if stage in names else names[-1], []).append(f"{count(number, 'file')}: {reason}")
+        skipped.setdefault(stage if stage in names else names[-1], []).append(f"{count_text(number, 'file')}: {reason}")
     steps = [Step(s.name, s.total, s.remaining, tuple(skipped.get(s.name, ()))) for s in stages]
     groups = row_groups(plan)
     files = plan.files
@@ -141,5 +141,5 @@ def funnel_svg(model: FunnelModel, width: int = WIDTH) -> str:
         parts.append(f'<text x="{x}" y="{top + 17}"{weight}>{s.remaining:,} of {s.total:,}</text>')
         for i, reason in enumerate(s.left_out):
             parts.append(f'<text x="{x}" y="{top + 33 + 15 * i}" class="dim" font-size="12">✗ {clipped(reason, characters - 2)}</text>')  # fmt: skip
-    parts.append(f'<text x="{middle}" y="{y + 20}" text-anchor="middle" font-weight="600">{model.left}, {count(model.rows, "physical row")}</text>')  # fmt: skip
+    parts.append(f'<text x="{middle}" y="{y + 20}" text-anchor="middle" font-weight="600">{model.left}, {count_text(model.rows, "physical row")}</text>')  # fmt: skip
     return "".join([*parts, "</svg>"])

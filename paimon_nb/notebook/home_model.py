@@ -10,7 +10,7 @@ from paimon_nb.base.errors import PaimonError
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.catalog.state_tables import visible_tables
 from paimon_nb.notebook.overview import ago_text, table_kind_labels
-from paimon_nb.notebook.svg import count
+from paimon_nb.table.tables.inspect.formatting import count_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -132,10 +132,10 @@ def view_of(home: Home) -> dict[str, Any]:
             {"name": t.name, "kind": t.kind, "rows": "" if t.rows is None else f"{t.rows:,}", "commit": t.commit, "error": t.error}
             for t in home.tables
         ],
-        "more": f"{count(home.more_tables, 'more table')}: %paimon tables lists all" if home.more_tables else "",
+        "more": f"{count_text(home.more_tables, 'more table')}: %paimon tables lists all" if home.more_tables else "",
         "commits": [
             {"when": ago_text(now - c.time_ms), "table": c.table, "snapshot": c.snapshot, "kind": c.kind, "rows": "–" if c.kind == "compact" else f"{c.rows:+,}"}
             for c in home.commits
         ],
-        "jobs": f"{count(home.jobs, 'job')} running" if home.jobs else "",
+        "jobs": f"{count_text(home.jobs, 'job')} running" if home.jobs else "",
     }  # fmt: skip

@@ -8,9 +8,10 @@ from paimon_nb.base.errors import PaimonError
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data import python_values
 from paimon_nb.notebook.grid.texts import value_text
-from paimon_nb.notebook.svg import clip, count, escape
+from paimon_nb.notebook.svg import clip, escape
 from paimon_nb.session.materialized.row_origin import MAX_ROWS, is_followed, origin_of_row
 from paimon_nb.sql import quote_if_needed
+from paimon_nb.table.tables.inspect.formatting import count_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -90,7 +91,7 @@ def _cells(one: InputRows) -> tuple[list[str], list[list[str | None]]]:
 
 
 def _count_text(one: InputRows) -> str:
-    return count(one.rows.num_rows, "row") if one.is_complete else f"more than {MAX_ROWS} rows"
+    return count_text(one.rows.num_rows, "row") if one.is_complete else f"more than {MAX_ROWS} rows"
 
 
 def _input_view(one: InputRows) -> dict[str, Any]:

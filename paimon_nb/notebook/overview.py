@@ -7,10 +7,10 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.notebook.svg import CHARACTER, KIND_COLOURS, count, escape
+from paimon_nb.notebook.svg import CHARACTER, KIND_COLOURS, escape
 from paimon_nb.notebook.timeline_model import SIGN, Commit
 from paimon_nb.options import table as opt
-from paimon_nb.table.tables.inspect.formatting import bytes_text
+from paimon_nb.table.tables.inspect.formatting import bytes_text, count_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,7 +46,7 @@ def table_kind_labels(store: TableStore) -> tuple[str, ...]:
     words = ["primary-key table", str(options.get(opt.MERGE_ENGINE))] if schema.primary_keys else ["append table"]
     if schema.partition_keys:
         words.append("partitioned by " + ", ".join(schema.partition_keys))
-    words.append({-1: "dynamic buckets" if schema.primary_keys else "no buckets", -2: "postpone bucket"}.get(bucket, count(bucket, "bucket")))  # fmt: skip
+    words.append({-1: "dynamic buckets" if schema.primary_keys else "no buckets", -2: "postpone bucket"}.get(bucket, count_text(bucket, "bucket")))  # fmt: skip
     if str(options.get(opt.CHANGELOG_PRODUCER)) != "none":
         words.append(f"changelog: {options.get(opt.CHANGELOG_PRODUCER)}")
     if options.get(opt.DELETION_VECTORS_ENABLED):
@@ -98,9 +98,9 @@ def overview_tiles(store: TableStore, latest: Snapshot | None, stored: Stored | 
 
 def _files_tile(store: TableStore, stored: Stored) -> Tile:
     if stored.files != len(stored.known):
-        return Tile(f"{stored.files:,}", "files", "in " + count(stored.manifests, "manifest"))
-    parts = f", {count(stored.partitions, 'partition')}" if store.schema.partition_keys else ""
-    return Tile(bytes_text(sum(f.file_size for f in stored.known)), "data", count(stored.files, "file") + parts)
+        return Tile(f"{stored.files:,}", "files", "in " + count_text(stored.manifests, "manifest"))
+    parts = f", {count_text(stored.partitions, 'partition')}" if store.schema.partition_keys else ""
+    return Tile(bytes_text(sum(f.file_size for f in stored.known)), "data", count_text(stored.files, "file") + parts)
 
 
 def overview_lead(table: Table, latest: Snapshot | None, stored: Stored | None, now_ms: int) -> str:
@@ -110,8 +110,8 @@ def overview_lead(table: Table, latest: Snapshot | None, stored: Stored | None, 
     if latest is None:
         return f"{kind}. It is empty: nothing was written yet."
     rows = latest.total_record_count or 0
-    held = f"{count(rows, 'stored version')} of rows" if keys else count(rows, "row")
-    files = f" in {count(stored.files, 'file')}" if stored else ""
+    held = f"{count_text(rows, 'stored version')} of rows" if keys else count_text(rows, "row")
+    files = f" in {count_text(stored.files, 'file')}" if stored else ""
     return f"{kind}: {held}{files}, last changed {ago_text(now_ms - latest.time_ms)}."
 
 
@@ -208,7 +208,7 @@ def commit_strip_svg(commits: Sequence[Commit]) -> str:
     width, tall, base = 520, 86, 40
     step = min(34.0, width / len(displayed))
     biggest = max((abs(c.delta_rows) for c in displayed), default=1) or 1
-    label = f"last {len(displayed)} commits" if len(commits) > len(displayed) else count(len(displayed), "commit")
+    label = f"last {len(displayed)} commits" if len(commits) > len(displayed) else count_text(len(displayed), "commit")
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {tall}" width="{width}" height="{tall}" role="img" aria-label="{label}" font-size="12">',
         f'<line class="axis" x1="0" y1="{base}" x2="{step * len(displayed):.1f}" y2="{base}"/>',

@@ -112,13 +112,8 @@ def due_report(buckets: Sequence[CompactionPreview], limit: int = 8) -> Report:
             f"<div><b>{escape(where)}</b> · {due.runs_text} · {escape(first_rule)}</div><table class='rules'>{rules}</table>"
         )
     hidden = len(buckets) - limit
-    hidden_note = (
-        [
-            f"{hidden} more bucket{'s' * (hidden != 1)} with fewer {'files' if buckets[-1].output_files is not None else 'runs'}"
-        ]
-        if hidden > 0
-        else []
-    )
+    what = "files" if buckets and buckets[0].output_files is not None else "runs"
+    hidden_note = [f"{hidden} more bucket{'s' * (hidden != 1)} with fewer {what}"] if hidden > 0 else []
     text = "\n".join([*(str(d) for d in buckets[:limit]), *hidden_note]) or "no files yet"
     return Report(
         buckets,

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from paimon_nb.notebook.display import STYLE as TABLE_STYLE
-from paimon_nb.notebook.svg import STYLE, WIDTH, clip, count, escape, lsm_svg, timeline_columns, timeline_svg
+from paimon_nb.notebook.svg import STYLE, WIDTH, clip, escape, lsm_svg, timeline_columns, timeline_svg
+from paimon_nb.table.tables.inspect.formatting import count_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,7 +65,7 @@ def history_frames(model: TimelineModel, pictures: Sequence[tuple[Commit, LsmPic
 def _frame(commit: Commit, picture: LsmPicture) -> str:
     """One snapshot's picture, with the words that the slider shows for it."""
     words = [f"snapshot {commit.id}", commit.kind.lower(), f"{commit.delta_rows:+,} physical rows", *commit.flags]
-    words.append(f"{count(picture.files, 'file')} in {count(len(picture.lanes), 'run')}")
+    words.append(f"{count_text(picture.files, 'file')} in {count_text(len(picture.lanes), 'run')}")
     label = escape(" · ".join(words))
     return f'<div class="frame" data-snapshot="{commit.id}" data-label="{label}">{lsm_svg(picture)}</div>'
 
@@ -109,7 +110,7 @@ def history_table_html(rows: Sequence[HistoryRow], more: int = 0) -> str:
     head = "<th class=n>snapshot</th>" + "".join(f"<th{side}>{name}</th>" for name, side, _ in named)
     cells = zip(*([_text_cell(text, side) for text in texts] for _, side, texts in named), strict=True)
     body = "".join(f"<tr><td class=n>{r.id}</td>{''.join(line)}</tr>" for r, line in zip(rows, cells, strict=True))
-    left_out = f'<div class="more">{count(more, "older commit")} not shown</div>' if more else ""
+    left_out = f'<div class="more">{count_text(more, "older commit")} not shown</div>' if more else ""
     return f'<div class="pnb-t"><style>{TABLE_STYLE}</style><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{left_out}</div>'
 
 

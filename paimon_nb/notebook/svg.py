@@ -117,7 +117,7 @@ def lsm_svg(picture: LsmPicture, by: str = "key", signs: Mapping[str, str] | Non
         parts.append(
             f'<text x="{_LEFT + plot / 2}" y="{axis + 15}" text-anchor="middle" class="dim" font-size="12">{label}</text>'
         )
-    total = f"{count(picture.files, 'file')} · {count(picture.runs, 'run')} · {bytes_text(picture.bytes)}"
+    total = f"{count_text(picture.files, 'file')} · {count_text(picture.runs, 'run')} · {bytes_text(picture.bytes)}"
     parts.append(f'<text x="{width}" y="{height - 7}" text-anchor="end" class="dim" font-size="12">{total}</text>')
     parts.append("</svg>")
     return "".join(parts)
@@ -160,7 +160,7 @@ def _lane_rects(lane: Lane, top: float, plot: float, by: str, largest: int, sign
             out.append(
                 f'<rect x="{x:.1f}" y="{y + height - 3:g}" width="{w * share:.1f}" height="3" fill="#000" opacity=".55"/>'
             )
-    text = f"{count(lane.rows, 'row')} · {bytes_text(lane.bytes)}" + (
+    text = f"{count_text(lane.rows, 'row')} · {bytes_text(lane.bytes)}" + (
         f" · {lane.files} files" if lane.files > 1 else ""
     )
     available = _RIGHT - 12
@@ -170,7 +170,7 @@ def _lane_rects(lane: Lane, top: float, plot: float, by: str, largest: int, sign
 
 
 def _file_facts(m: FileMark, join: str) -> str:
-    facts = [m.name, f"level {m.level}", count(m.rows, "row"), bytes_text(m.bytes)]
+    facts = [m.name, f"level {m.level}", count_text(m.rows, "row"), bytes_text(m.bytes)]
     if m.min_key or m.max_key:
         facts.append(f"keys {m.min_key} … {m.max_key}")
     facts.append(f"sequence {m.min_sequence} … {m.max_sequence}")
@@ -221,7 +221,9 @@ def timeline_svg(model: TimelineModel, selected: int | None = None) -> str:
     biggest = max((abs(c.delta_rows) for c in commits), default=1) or 1
     parts = [open_svg(height, f"history of {model.table}: {len(commits)} snapshots")]
     parts.append(f'<text x="0" y="14" font-weight="600">{escape(model.table)}</text>')
-    parts.append(f'<text x="{WIDTH}" y="14" text-anchor="end" class="dim">{count(len(commits), "snapshot")}</text>')
+    parts.append(
+        f'<text x="{WIDTH}" y="14" text-anchor="end" class="dim">{count_text(len(commits), "snapshot")}</text>'
+    )
     parts.append(f'<line class="axis" x1="{left}" y1="{base}" x2="{left + step * n}" y2="{base}"/>')
     for text, middle, x, row in flags:
         y = base - 66 - 14 * row
@@ -303,5 +305,5 @@ def clipped(text: str, length: int) -> str:
     return escape(text) if len(text) <= length else f"{escape(clip(text, length))}<title>{escape(text[:400])}</title>"
 
 
-def count(n: int, what: str) -> str:
+def count_text(n: int, what: str) -> str:
     return f"{n:,} {what}{'s' * (n != 1)}"

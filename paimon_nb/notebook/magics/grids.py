@@ -10,9 +10,8 @@ from paimon_nb.notebook.magics.active import current
 from paimon_nb.notebook.magics.streams import cell_id
 from paimon_nb.notebook.progress import has_front_end
 from paimon_nb.notebook.python_cells import ROWS_AHEAD, cell_output
-from paimon_nb.notebook.svg import count
 from paimon_nb.notebook.undo import now_ms
-from paimon_nb.table.tables.inspect.formatting import bytes_text
+from paimon_nb.table.tables.inspect.formatting import bytes_text, count_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,6 +82,6 @@ def read_facts(seconds: float, plans: Sequence[ScanPlan], result: Any) -> tuple[
         where = [f"snapshot {next(iter(snapshots.values()))}"]
     else:
         where = [f"{name} snapshot {snapshot}" for name, snapshot in list(snapshots.items())[:4]]
-    size = f"from {count(len(files), 'file')}, {bytes_text(sum(files.values()))}" if files else ""
+    size = f"from {count_text(len(files), 'file')}, {bytes_text(sum(files.values()))}" if files else ""
     engine = "Spark" if result.arrow is None else "" if result.kind == "summary" else "paimon_nb"
     return tuple(filter(None, (f"{seconds:.1f} s", ", ".join(where), size, engine)))

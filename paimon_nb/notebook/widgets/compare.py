@@ -12,13 +12,13 @@ from paimon_nb.notebook.display import display_cells
 from paimon_nb.notebook.grid.types import is_number
 from paimon_nb.notebook.lsm_model import lsm_picture
 from paimon_nb.notebook.reports import static_compare_report
-from paimon_nb.notebook.svg import STYLE, WIDTH, count, lsm_svg
+from paimon_nb.notebook.svg import STYLE, WIDTH, lsm_svg
 from paimon_nb.notebook.timeline_model import SIGN, timeline_of_snapshots
 from paimon_nb.notebook.widgets.base import DrawnPanel, SnapshotPanel, none_if_latest, script
 from paimon_nb.notebook.widgets.timeline import stacked_svgs
 from paimon_nb.table.read import read_plan
 from paimon_nb.table.read.plan.time_travel import AtVersion, resolve_time_travel
-from paimon_nb.table.tables.inspect.formatting import bytes_text
+from paimon_nb.table.tables.inspect.formatting import bytes_text, count_text
 from paimon_nb.table.tables.inspect.row_changes import with_update_before_rows
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ class CompareView(SnapshotPanel, DrawnPanel):
         rest = len(rows) - FILES
         return {
             "columns": ["", "what", "level", "file", "rows", "bytes", "where"] if rows else [], "rows": rows[:FILES],
-            "numbers": [False, False, False, False, True, True, False], "note": f"{count(rest, 'more file')}" if rest > 0 else "",
+            "numbers": [False, False, False, False, True, True, False], "note": f"{count_text(rest, 'more file')}" if rest > 0 else "",
         }  # fmt: skip
 
     def lead(self) -> str:
@@ -168,7 +168,7 @@ class CompareView(SnapshotPanel, DrawnPanel):
         c, kinds = self.compared, self._rows.get("kinds")
         between = f"From snapshot {c.before} to {c.after}:"
         others = "".join(
-            f", {count(len(x), what)} changed" for x, what in ((c.columns, "column"), (c.options, "option")) if x
+            f", {count_text(len(x), what)} changed" for x, what in ((c.columns, "column"), (c.options, "option")) if x
         )
         if c.before == c.after:
             return f"This is snapshot {c.after} beside itself: nothing differs."
@@ -176,20 +176,23 @@ class CompareView(SnapshotPanel, DrawnPanel):
             return f"{between} the files of the table changed{others}; its rows were not compared."
         if not any(kinds.values()):
             merged = (
-                f": {count(len(c.only('removed')), 'file')} became {len(c.only('added')) or 1:,}"
+                f": {count_text(len(c.only('removed')), 'file')} became {len(c.only('added')) or 1:,}"
                 if c.only("removed")
                 else ""
             )
             return f"{between} no row changed{others}{merged}."
         parts = [(kinds[k], what) for k, what in (("+I", "added"), ("+U", "changed"), ("-D", "deleted")) if kinds[k]]
         (first, what), *more = parts
-        texts = [f"{count(first, 'row')} {'was' if first == 1 else 'were'} {what}", *(f"{n:,} {w}" for n, w in more)]
+        texts = [
+            f"{count_text(first, 'row')} {'was' if first == 1 else 'were'} {what}",
+            *(f"{n:,} {w}" for n, w in more),
+        ]
         return f"{between} {' and '.join(filter(None, [', '.join(texts[:-1]), texts[-1]]))}{others}."
 
     def sentence(self) -> str:
         """The differences, counted."""
         c = self.compared
-        files = ", ".join(f"{count(len(c.only(w)), 'file')} {w}" for w in _SIGN if c.only(w)) or "no files changed"
+        files = ", ".join(f"{count_text(len(c.only(w)), 'file')} {w}" for w in _SIGN if c.only(w)) or "no files changed"
         return f"snapshot {c.before} → {c.after}: {files}, {c.same_files:,} unchanged; physical rows {c.rows_before:,} → {c.rows_after:,}"
 
     def _view_data(self, error: str = "") -> dict[str, Any]:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import traitlets
 
 from paimon_nb.notebook.reports import SIGN, health_report
-from paimon_nb.notebook.svg import count, text_svg
+from paimon_nb.notebook.svg import text_svg
 from paimon_nb.notebook.widgets.base import Panel, script
+from paimon_nb.table.tables.inspect.formatting import count_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,7 +64,9 @@ class DoctorView(Panel):
         if worst.grade == "ok":
             return f"Nothing to do: {worst.detail}."
         more = len(self.findings) - 1
-        return _MEANING.get(worst.what, worst.detail) + (f" And {count(more, 'more finding')}, below." if more else "")
+        return _MEANING.get(worst.what, worst.detail) + (
+            f" And {count_text(more, 'more finding')}, below." if more else ""
+        )
 
     def _view_data(self) -> dict[str, Any]:
         return {

@@ -12,8 +12,9 @@ from paimon_nb.notebook.display import display_cells
 from paimon_nb.notebook.explore_model import Facts, Inspector, explore_text
 from paimon_nb.notebook.grid.types import is_number
 from paimon_nb.notebook.history_model import version_arguments
-from paimon_nb.notebook.svg import count, text_svg
+from paimon_nb.notebook.svg import text_svg
 from paimon_nb.notebook.widgets.base import SnapshotPanel, none_if_latest, report_errors, script
+from paimon_nb.table.tables.inspect.formatting import count_text
 
 if TYPE_CHECKING:
     from paimon_nb.table.tables.table import Table
@@ -100,7 +101,7 @@ class Explorer(SnapshotPanel):
             return {"columns": [], "rows": [], "note": f"Its rows cannot be read: {error.message}"}
         names, rows = display_cells(found)
         numbers = [is_number(found.schema.field(i).type) for i in range(len(names))]
-        note = f"the first {count(len(rows), 'row')}" if rows else "no rows"
+        note = f"the first {count_text(len(rows), 'row')}" if rows else "no rows"
         return {"columns": names, "rows": rows, "numbers": numbers, "note": note}
 
     @property

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from paimon_nb.base.errors import PaimonError
 from paimon_nb.notebook.stream_model import LiveRows, Rate, counts_text, rate_text
-from paimon_nb.notebook.svg import count, text_svg
+from paimon_nb.notebook.svg import text_svg
 from paimon_nb.notebook.widgets.base import script
 from paimon_nb.notebook.widgets.live_base import TICK_S, LivePanel
+from paimon_nb.table.tables.inspect.formatting import count_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -182,7 +183,7 @@ class LiveTable(LivePanel):
 
     def lead(self, lag: list[dict[str, Any]]) -> str:
         """What the panel shows now, in a sentence. `lag`: how far the stream is in each source."""
-        changes = count(self.rows.total, "change")
+        changes = count_text(self.rows.total, "change")
         match self.status:
             case "FAILED":
                 return f"The stream failed after {changes}."

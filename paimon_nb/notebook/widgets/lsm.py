@@ -21,12 +21,12 @@ from paimon_nb.notebook.lsm_model import (
     largest_bucket,
     lsm_text,
 )
-from paimon_nb.notebook.svg import count, lsm_svg
+from paimon_nb.notebook.svg import lsm_svg
 from paimon_nb.notebook.timeline_model import Commit, timeline_of_snapshots
 from paimon_nb.notebook.widgets.base import report_errors, script
 from paimon_nb.notebook.widgets.history_panel import HistoryPanel
 from paimon_nb.notebook.widgets.zoom import checked_window
-from paimon_nb.table.tables.inspect.formatting import bytes_text
+from paimon_nb.table.tables.inspect.formatting import bytes_text, count_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -150,14 +150,16 @@ class LsmView(HistoryPanel):
         model = self.model
         if not model.files:
             return "This bucket has no files at this snapshot."
-        size = f"{count(model.files, 'file')}, {bytes_text(model.bytes)}"
+        size = f"{count_text(model.files, 'file')}, {bytes_text(model.bytes)}"
         if not self._table.store.has_keys:
             return (
                 f"Reads take the rows of all files as they are ({size}): a table without a primary key merges nothing."
             )
         if model.runs <= 1:
             return f"Reads of this bucket merge nothing: its rows are one sorted run ({size})."
-        return f"Reads of this bucket merge {count(model.runs, 'sorted run')} ({size}); a full compaction makes it 1."
+        return (
+            f"Reads of this bucket merge {count_text(model.runs, 'sorted run')} ({size}); a full compaction makes it 1."
+        )
 
     def _show_heat(self) -> None:
         cells = bucket_cells(self._buckets, self._names, self._table.store.has_keys, *self._cells)

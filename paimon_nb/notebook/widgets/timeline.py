@@ -22,13 +22,14 @@ from paimon_nb.notebook.history_model import (
 from paimon_nb.notebook.lsm_model import PictureOptions, bucket_picture, largest_bucket, lsm_picture, lsm_text
 from paimon_nb.notebook.progress import has_front_end
 from paimon_nb.notebook.story import FRAMES, frame_commits, history_frames, history_table_html
-from paimon_nb.notebook.svg import count, lsm_svg, timeline_svg
+from paimon_nb.notebook.svg import lsm_svg, timeline_svg
 from paimon_nb.notebook.timeline_model import TimelineModel, timeline_of_snapshots, timeline_text
 from paimon_nb.notebook.undo import history as cells_of_kernel
 from paimon_nb.notebook.widgets.base import script
 from paimon_nb.notebook.widgets.history_panel import HistoryPanel
 from paimon_nb.notebook.widgets.lsm import picture_data
 from paimon_nb.notebook.widgets.zoom import checked_window
+from paimon_nb.table.tables.inspect.formatting import count_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -226,7 +227,7 @@ class Timeline(HistoryPanel):
             return "The table has no commit yet."
         when = dt.datetime.fromtimestamp(commit.time_ms / 1000, dt.UTC)
         is_last = commit.id == self.model.commits[-1].id
-        held = "" if rows is None else f" It {'has' if is_last else 'had'} {count(rows, 'row')}."
+        held = "" if rows is None else f" It {'has' if is_last else 'had'} {count_text(rows, 'row')}."
         what = _COMMITS.get(commit.kind, "a commit")
         return f"Snapshot {commit.id} is the table as it {'is now' if is_last else 'was'}, after {what} on {when:%Y-%m-%d at %H:%M:%S} UTC.{held}"
 

@@ -30,6 +30,7 @@ from paimon_nb.statements import (
     SparkCommand,
     Use,
 )
+from paimon_nb.table.tables.inspect.formatting import count_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -252,7 +253,7 @@ def _analyzed_partitions(context: StatementContext, statement: Analyze, table: T
     spec = partition_values({k: v for k, v in clause.items() if v is not None}, keys, flink=flink)
     unbound = partition_values({k: "NULL" for k, v in clause.items() if v is None}, keys)
     count = analyze_partitions(table.store, spec, unbound, rows=statement.noscan is None)
-    return message_result(f"{table.name} analyzed: {count:,} partition{'s' * (count != 1)}")
+    return message_result(f"{table.name} analyzed: {count_text(count, 'partition')}")
 
 
 def _repaired_partitions(table: Table, repairs: str) -> Result:
