@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -15,7 +16,10 @@ from paimon_nb.table.read.live_files import LIVE_FILES
 from paimon_nb.table.write.bucket_compact import bucket
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
+
+    from paimon_nb.workbench import Workbench
 
 
 def test_a_displayed_select(tmp_path: Path) -> None:
@@ -80,6 +84,34 @@ def pairs(*ids: int) -> pa.Table:
     return pa.table({"id": pa.array(ids, pa.int32()), "v": pa.array(ids, pa.int32())})
 
 
+OVERTAKEN = [
+    "CALL sys.compact('t', compact_strategy => 'full')",
+    "CALL sys.expire_snapshots(`table` => 't', retain_max => 1, retain_min => 1)",
+]
+
+
+@contextmanager
+def others_run(other: Workbench, statements: Sequence[str], call: int) -> Iterator[Callable[[], bool]]:
+    """Another session runs statements before the file call of this number. Yields: whether there was such a call."""
+    calls = 0
+
+    def counted(work):
+        def counting(self, *arguments, **named):
+            nonlocal calls
+            calls += 1
+            if calls == call:
+                for statement in statements:
+                    other.run(statement)
+            return work(self, *arguments, **named)
+
+        return counting
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("read", "open", "read_each", "names", "size", "sync_and_put_if_absent", "create"):
+            patch.setattr(LocalFileIO, name, counted(getattr(LocalFileIO, name)))
+        yield lambda: calls >= call
+
+
 def appended_with_others_at(kind: str, root: str, call: int) -> tuple[list[int], bool]:
     """An append of row 7 to rows 0 and 1. Before its file call of this number, another process compacts and expires.
 
@@ -92,25 +124,11 @@ def appended_with_others_at(kind: str, root: str, call: int) -> tuple[list[int],
         wb.table("t").append(pairs(n))
     wb.run("ALTER TABLE t SET ('write-only' = 'false')")
     table = paimon_nb.connect(root).table("t")
-    calls = [0]
-
-    def counted(work):
-        def counting(self, *arguments, **named):
-            calls[0] += 1
-            if calls[0] == call:
-                other.run("CALL sys.compact('t', compact_strategy => 'full')")
-                other.run("CALL sys.expire_snapshots(`table` => 't', retain_max => 1, retain_min => 1)")
-            return work(self, *arguments, **named)
-
-        return counting
-
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("read", "open", "read_each", "names", "size", "sync_and_put_if_absent", "create"):
-            patch.setattr(LocalFileIO, name, counted(getattr(LocalFileIO, name)))
+    with others_run(other, OVERTAKEN, call) as is_there:
         table.append(pairs(7))
     found = paimon_nb.connect(root).table("t")
     found.compact()  # postponed rows, too
-    return sorted(found.to_arrow().column("id").to_pylist()), calls[0] >= call
+    return sorted(found.to_arrow().column("id").to_pylist()), is_there()
 
 
 @pytest.mark.parametrize("kind", ["key table", "deletion vectors", "dynamic buckets"])
@@ -150,21 +168,8 @@ def appended_with_changes_at(meanwhile: str, kind: str, root: str, call: int) ->
     for n in range(3):
         wb.table("t").append(pairs(n))
     wb.run("ALTER TABLE t SET ('write-only' = 'false')")
-    table, calls, error = paimon_nb.connect(root).table("t"), [0], ""
-
-    def counted(work):
-        def counting(self, *arguments, **named):
-            calls[0] += 1
-            if calls[0] == call:
-                for statement in MEANWHILE[meanwhile]:
-                    other.run(statement)
-            return work(self, *arguments, **named)
-
-        return counting
-
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("read", "open", "read_each", "names", "size", "sync_and_put_if_absent", "create"):
-            patch.setattr(LocalFileIO, name, counted(getattr(LocalFileIO, name)))
+    table, error = paimon_nb.connect(root).table("t"), ""
+    with others_run(other, MEANWHILE[meanwhile], call) as is_there:
         try:
             table.append(pairs(7))
         except PaimonError as raised:
@@ -176,7 +181,7 @@ def appended_with_changes_at(meanwhile: str, kind: str, root: str, call: int) ->
         now.run("UNDROP TABLE t")
     found = now.table("u" if "u" in now.tables() else "t")
     found.compact()  # what readers see of a table of deletion vectors
-    return error, sorted(found.to_arrow().column("id").to_pylist()), calls[0] >= call
+    return error, sorted(found.to_arrow().column("id").to_pylist()), is_there()
 
 
 def check_change_at(meanwhile: str, kind: str, root: str, call: int) -> bool:

@@ -34,14 +34,12 @@ def listener() -> Iterator[Listener]:
 @pytest.fixture
 def wb(tmp_path: Path, spark) -> Iterator[paimon_nb.Workbench]:
     """A REST catalog with a table; the test stores what its server would answer."""
-    with RestServer(tmp_path / "w") as server:
-        options = {k: v for k, v in server.options().items() if k not in ("type", "warehouse")}
-        with paimon_nb.connect("w", options=options, spark=spark) as opened:
-            opened.run("CREATE TABLE t (id INT, v STRING)")
-            opened.run("INSERT INTO t VALUES (1, 'a'), (2, 'b')")
-            (tmp_path / "secret.csv").write_text("a,b\n1,CANARY\n")
-            (tmp_path / "secret.xsd").write_text("<CANARY")
-            yield opened
+    with RestServer(tmp_path / "w") as server, server.workbench(spark=spark) as opened:
+        opened.run("CREATE TABLE t (id INT, v STRING)")
+        opened.run("INSERT INTO t VALUES (1, 'a'), (2, 'b')")
+        (tmp_path / "secret.csv").write_text("a,b\n1,CANARY\n")
+        (tmp_path / "secret.xsd").write_text("<CANARY")
+        yield opened
 
 
 VIEWS = {

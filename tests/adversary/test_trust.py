@@ -84,8 +84,7 @@ def test_a_catalog_server_cannot_send_requests_elsewhere(tmp_path: Path, listene
             "header.Host": "x",
         }
         server.config = {"defaults": dict(hostile), "overrides": {**server.config["overrides"], **hostile}}
-        options = {k: v for k, v in server.options().items() if k not in ("type", "warehouse")}
-        with suppress(PaimonError), paimon_nb.connect("w", options=options) as wb:
+        with suppress(PaimonError), server.workbench() as wb:
             wb.databases()
     assert listener.requests == []
 
@@ -114,7 +113,7 @@ def test_a_server_names_no_local_folder_that_the_user_did_not_name(tmp_path: Pat
 def test_a_server_on_this_machine_sends_no_reader_to_other_folders(tmp_path: Path) -> None:
     """Another user's process may answer at the port."""
     with RestServer(tmp_path / "w") as server:
-        options = {k: v for k, v in server.options().items() if k not in ("type", "warehouse")}
+        options = server.connect_options()
         with paimon_nb.connect("w", options=options) as wb:
             wb.run("CREATE TABLE t (id INT)")
             wb.table("t").append(pa.table({"id": pa.array([1], pa.int32())}))

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from rest_server import RestServer
 
-import paimon_nb
 from paimon_nb.base.errors import (
     AlreadyExists,
     BadOptionValue,
@@ -31,8 +30,7 @@ def server(tmp_path):
 
 @pytest.fixture
 def wb(server):
-    options = {k: v for k, v in server.options().items() if k not in ("type", "warehouse")}
-    with paimon_nb.connect("w", options=options) as opened:
+    with server.workbench() as opened:
         yield opened
 
 

@@ -29,8 +29,7 @@ def server(tmp_path):
 
 @pytest.fixture
 def wb(server):
-    options = {k: v for k, v in server.options().items() if k not in ("type", "warehouse")}
-    with paimon_nb.connect("w", options=options) as opened:
+    with server.workbench() as opened:
         yield opened
 
 

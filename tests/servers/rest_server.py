@@ -42,6 +42,7 @@ from paimon_nb.statements.ddl import (
     SetOptions,
 )
 from paimon_nb.table.write.maintenance import branches, rollback, tags
+from paimon_nb.workbench import Workbench, connect
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -132,6 +133,14 @@ class RestServer:
         bearer = {"token.provider": "bear", "token": self.token} if self.token else {}
         local = {"data-file.external-paths": self.catalog.warehouse} if self.catalog.warehouse.startswith("/") else {}
         return {"type": "paimon", "metastore": "rest", "uri": self.uri, "warehouse": "w", **local, **bearer, **more}
+
+    def connect_options(self) -> dict[str, str]:
+        """The options of `paimon_nb.connect`, which takes the warehouse beside them."""
+        return {k: v for k, v in self.options().items() if k not in ("type", "warehouse")}
+
+    def workbench(self, warehouse: str = "w", **more: Any) -> Workbench:
+        """A session of this catalog; `more`: further arguments of `paimon_nb.connect`."""
+        return connect(warehouse, options=self.connect_options(), **more)
 
     def fault(self, method: str, path: str, kind: str, **how: Any) -> None:
         self.faults.append(Fault(method, path, kind, **how))

@@ -429,7 +429,6 @@ def test_the_name_of_a_warehouse_is_encoded_once(tmp_path: Path) -> None:
 
     with RestServer(tmp_path / "w") as server:
         server.check = remember
-        options = {k: v for k, v in server.options().items() if k not in ("type", "warehouse")}
-        with paimon_nb.connect("a b/ü&100%25", options=options) as wb:
+        with server.workbench("a b/ü&100%25") as wb:
             wb.run("SHOW TABLES")
     assert set(asked) == {"a b/ü&100%25"}
