@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import SchemaMismatch, UnsupportedFormat
 from paimon_nb.files import formats
+from paimon_nb.files.stored_extensions import StoredExtensions, with_texts_of_enums
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -35,8 +36,11 @@ class ParquetReader:
         if _overflows(self._file, file.path):
             self._file = parquet.ParquetFile(file.path, coerce_int96_timestamp_unit="us")
             self.notes.append("times beyond nanoseconds (INT96): TIMESTAMP(6)")
-        whole: pa.Schema = self._file.schema_arrow
+        self._stored = StoredExtensions(with_texts_of_enums(self._file))
+        self.notes += self._stored.notes
+        whole: pa.Schema = self._stored.schema
         self.schema: pa.Schema = pa.schema([f for f in whole if not _is_empty_group(f.type)], whole.metadata)
+        self._positions = [i for i, f in enumerate(whole) if not _is_empty_group(f.type)]
         self.notes += [f"{f.name} is left out, because it has no fields" for f in whole if _is_empty_group(f.type)]
 
     def read(self, columns: Sequence[int]) -> pa.Table:
@@ -47,7 +51,7 @@ class ParquetReader:
         rows = rows.select(selected) if plain else rows.select(list(columns))
         for name, column in zip(selected, rows.columns, strict=True):
             _check_texts(name, column)
-        return rows
+        return self._stored.read([self._positions[i] for i in columns], rows)
 
     def count(self) -> int:
         return int(self._file.metadata.num_rows)
@@ -160,7 +164,9 @@ class ArrowReader:
         self.notes: list[str] = []
         self.guess: Mapping[str, str] = {}
         self._rows = self._with_wider_decimals(_arrow_rows(file))
-        self.schema: pa.Schema = self._rows.schema
+        self._stored = StoredExtensions(self._rows.schema)
+        self.notes += self._stored.notes
+        self.schema: pa.Schema = self._stored.schema
 
     def read(self, columns: Sequence[int]) -> pa.Table:
         import pyarrow as pa
@@ -170,7 +176,7 @@ class ArrowReader:
         rows = self._rows.select(list(columns))
         for column in rows.columns:
             column.validate(full=pa.types.is_nested(column.type) or not pa.types.is_primitive(column.type))
-        return sound_table(rows)
+        return self._stored.read(columns, sound_table(rows))
 
     def count(self) -> int:
         return int(self._rows.num_rows)

@@ -165,7 +165,7 @@ class _Plan:
         found = {
             "valid": self._all(f"{t} IS NOT NULL"),
             "form": f"any_value({v}) FILTER (WHERE {self._other_form(t)})",
-            "fraction": f"max(length(regexp_extract({v}, '[.]([0-9]+)', 1)))",
+            "fraction": f"max(length(rtrim(regexp_extract({v}, '[.]([0-9]+)', 1), '0')))",
         }
         if self.kind in ("date", "timestamp", "zoned"):
             found["no date"] = f"bool_or(NOT isfinite({t}) OR year({t}) NOT BETWEEN 1 AND 9999)"

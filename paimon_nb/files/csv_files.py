@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from paimon_nb.files.options import FileOptions
 
 _SAMPLE_ROWS = 2000
+_LINES_ABOVE = 100
+"""Lines in which a header is searched."""
+_DELIMITERS = ",;\t|"
 _QUOTES_BYTES = 1 << 20
 _SNIFFED = (
     "Delimiter", "Quote", "Escape", "NewLineDelimiter", "Comment", "SkipRows", "HasHeader", "Columns", "DateFormat", "TimestampFormat",
@@ -66,6 +69,8 @@ class CsvReader(EngineReader):
     def __init__(self, files: Sequence[Found], options: FileOptions) -> None:
         super().__init__()
         self._options, self._copies, self._files = options, Utf8Copies(), files
+        self._delimiters: dict[str, str] = {}
+        """Delimiters that are not the engine's guess, by path."""
         self._sources = [self._utf8(f) for f in files]
         with self._engine() as engine:
             self._dialects = dialects = [self._dialect(engine, f, s) for f, s in zip(files, self._sources, strict=True)]
@@ -111,8 +116,12 @@ class CsvReader(EngineReader):
         dialect = self._sniffed(engine, file, source, lenient)
         if not lenient and self._may_be_padded(engine, source, dialect):
             padded = self._sniffed(engine, file, source, {"null_padding": True})
+            other = self._other_delimiter(source, padded)
+            if other:  # the engine found a letter of the values
+                self._delimiters[source.path] = other
+                return self._dialect(engine, file, source)
             if len(padded.columns) > 1:
-                dialect = padded
+                dialect = self._below_other_lines(engine, file, source, padded)
         try:
             return self._for_all_lines(engine, source, dialect)
         except duckdb.Error:
@@ -162,12 +171,44 @@ class CsvReader(EngineReader):
             name,
             *(str(r[0] or "") for r in engine.rows(f"SELECT * FROM {self._call([source.path], dialect)} LIMIT 20")),
         ]
-        return any(sum(d in line for line in head) * 2 > len(head) for d in ",;\t|") and len(head) > 1
+        return any(sum(d in line for line in head) * 2 > len(head) for d in _DELIMITERS) and len(head) > 1
+
+    def _other_delimiter(self, source: Utf8File, padded: Dialect) -> str:
+        """The delimiter that the header has several times, if it has that of a dialect never; '': none."""
+        with self._opened(source) as stream:
+            for _ in range(padded.skip):
+                stream.readline()
+            header = stream.readline().decode(errors="replace")
+        if padded.delimiter in header or source.path in self._delimiters:
+            return ""
+        best = max(_DELIMITERS, key=header.count)
+        return best if header.count(best) > 1 else ""
+
+    def _below_other_lines(self, engine: Engine, file: Found, source: Utf8File, padded: Dialect) -> Dialect:
+        """The dialect without the blank lines and titles above the header, which the engine takes for short rows."""
+        import duckdb
+
+        if "skip" in self._options or padded.skip:
+            return padded
+        with self._opened(source) as stream:
+            lines = [stream.readline() for _ in range(_LINES_ABOVE)]
+        above = next((i for i, line in enumerate(lines) if padded.delimiter.encode() in line), 0)
+        if not above:
+            return padded
+        if padded.header and not any(line.strip() for line in lines[:above]):
+            return replace(padded, skip=above)
+        try:
+            below = self._sniffed(engine, file, source, {"null_padding": True, "skip": above, "delim": padded.delimiter})  # fmt: skip
+        except duckdb.Error:
+            return padded
+        return below if below.header and len(below.columns) >= len(padded.columns) else padded
 
     def _sniffed(self, engine: Engine, file: Found, source: Utf8File, lenient: Mapping[str, object]) -> Dialect:
         settings = {k: self._options.get(k) for k in _NO_SAMPLE if k in self._options} | dict(lenient)
         if "delim" not in settings and formats.ending_of(file.name) in formats.DELIMITERS:
             settings["delim"] = formats.DELIMITERS[formats.ending_of(file.name)]
+        if source.path in self._delimiters:
+            settings.setdefault("delim", self._delimiters[source.path])
         settings.setdefault("allow_quoted_nulls", False)
         dialect = self._sniff(engine, source, settings, lenient)
         if "header" not in settings and not dialect.header and self._has_words_as_header(engine, source, dialect):

@@ -31,6 +31,9 @@ _LARGE = {"HUGEINT": "DECIMAL(38,0)", "UHUGEINT": "DECIMAL(38,0)", "UBIGINT": "D
 _LONG = r"(^|[^0-9.])[0-9]{16,}([^0-9.eE]|$)"
 """A whole number that DOUBLE may round."""
 _NORMAL = r"'([0-9]{4}-[0-9]{2}-[0-9]{2})[T ]([0-9]{2}:[0-9]{2}:[0-9]{2})([.][0-9]*[1-9])?[.]?0*(?:Z|[+]00(?::?00)?)?\b', '\1 \2\3', 'g'"
+_END_BYTES = 1 << 12
+_NOT_CLOSED = "the array is not closed", "copy it again if it is incomplete; ignore_errors = true reads what is there"
+_MAP_THRESHOLD = "map_inference_threshold"
 _ATTEMPTS: tuple[dict[str, object], ...] = (
     {}, {"format": "unstructured"}, {"format": "newline_delimited"}, {"maximum_depth": 1}, {"records": False, "maximum_depth": 0},
 )  # fmt: skip
@@ -46,6 +49,7 @@ class JsonReader(EngineReader):
         self._files = files
         self._paths = [self._utf8(f) for f in files]
         with self._engine() as engine:
+            self._check_ends()
             columns = self._structure(engine)
             self._constants = [
                 (n, t) for n, t, _ in files[0].constants if n.lower() not in {c.lower() for c, _ in columns}
@@ -55,12 +59,22 @@ class JsonReader(EngineReader):
         self.notes += [f"{n}: {d.note}" for n, d in zip(self._names, self._decisions, strict=True) if d.note]
         self.how = self._described()
         array = "array" in self.how
-        self.guess = {"format": "array" if array else "newline_delimited", "encoding": "utf-8", "maximum_depth": "-1", "all_varchar": "false", "ignore_errors": "false", "multiline": "true"}  # fmt: skip
+        self.guess = {"format": "array" if array else "newline_delimited", "encoding": "utf-8", "maximum_depth": "-1", _MAP_THRESHOLD: "200", "all_varchar": "false", "ignore_errors": "false", "multiline": "true"}  # fmt: skip
 
     def _utf8(self, file: Found) -> str:
         compression = self._options.get("compression") or formats.compression_of(file.name)
         known = None if compression in ("none", "auto", "uncompressed") else compression
         return self._copies.utf8(file.path, known, self._options.get("encoding"), may_have_mark=False).path
+
+    def _check_ends(self) -> None:
+        """Raises UnsupportedFormat: an array that ends with a comma, which the engine takes for a whole one."""
+        for file, path in zip(self._files, self._paths, strict=True):
+            if formats.compression_of(path) or self._options.get("compression") or self._options.get("ignore_errors"):
+                continue
+            with Path(path).open("rb") as stream:
+                stream.seek(max(0, stream.seek(0, 2) - _END_BYTES))
+                if stream.read().rstrip().endswith(b","):
+                    raise UnsupportedFormat(f"{file.name} cannot be read as JSON: {_NOT_CLOSED[0]}", hint=_NOT_CLOSED[1], feature="file")  # fmt: skip
 
     # -- structure
 
@@ -80,6 +94,7 @@ class JsonReader(EngineReader):
             "maximum_object_size",
             "dateformat",
             "timestampformat",
+            _MAP_THRESHOLD,
         ):
             if option in self._options:
                 arguments[option] = self._options.get(option)
@@ -95,13 +110,32 @@ class JsonReader(EngineReader):
                 continue
             self._read_arguments = self._arguments() | attempt
             try:
-                found = engine.rows(f"DESCRIBE FROM {call('read_json', self._paths, {**self._read_arguments, 'union_by_name': True})}")  # fmt: skip
-                engine.rows(f"SELECT count(COLUMNS(*)) FROM {call('read_json', self._paths, {**self._read_arguments, 'union_by_name': True})}")  # fmt: skip
-                return [(name, type) for name, type, *_ in found]
+                found = self._described_by(engine)
+                if len(found) == 1 and found[0][1].startswith("MAP(") and self._have_columns(engine):
+                    self._read_arguments[_MAP_THRESHOLD] = -1
+                    found = self._described_by(engine)
+                return found
             except duckdb.Error as error:
                 first = first or error
         assert first is not None
         raise first
+
+    def _described_by(self, engine: Engine) -> list[tuple[str, str]]:
+        """The columns as the engine guesses them. Raises duckdb.Error: an object cannot be read so."""
+        source = call("read_json", self._paths, {**self._read_arguments, "union_by_name": True})
+        found = engine.rows(f"DESCRIBE FROM {source}")
+        engine.rows(f"SELECT count(COLUMNS(*)) FROM {source}")
+        return [(name, type) for name, type, *_ in found]
+
+    def _have_columns(self, engine: Engine) -> bool:
+        """Whether objects of which the engine makes a MAP each are rows of many columns: most of them have most of the keys."""
+        if _MAP_THRESHOLD in self._options or "records" in self._options:
+            return False
+        objects = call("read_json", self._paths, {**self._read_arguments, "columns": {"json": "JSON"}, "records": False})  # fmt: skip
+        ((count, used, keys),) = engine.rows(
+            f"SELECT count(*), sum(len(json_keys(json))), len(list_distinct(flatten(list(json_keys(json))))) FROM {objects}"
+        )
+        return bool(count > 1 and keys > 1 and used > count * keys / 2)
 
     # -- types
 
@@ -185,7 +219,9 @@ class JsonReader(EngineReader):
         return all(map(self._format, leaves(type) & _TIMES))
 
     def _relation_of(self, raw: dict[str, str]) -> str:
-        arguments = {k: v for k, v in self._read_arguments.items() if k not in ("sample_size", "maximum_depth")}
+        arguments = {
+            k: v for k, v in self._read_arguments.items() if k not in ("sample_size", "maximum_depth", _MAP_THRESHOLD)
+        }
         arguments |= {"columns": raw} if self._keys is None else {"columns": {"json": "JSON"}, "records": False}
         if "format" not in arguments:
             arguments["format"] = "auto"
@@ -244,6 +280,8 @@ class JsonReader(EngineReader):
 
     def _times_that_keep_their_texts(self, engine: Engine, columns: Mapping[str, str]) -> dict[str, bool]:
         """For nested columns: whether all their dates and times are ISO, so that they can be written back as the same texts."""
+        import duckdb
+
         if not columns or self._keys is not None:
             return dict.fromkeys(columns, False)
         typed = self._relation_of({n: _readable(t) for n, t in columns.items()})
@@ -254,9 +292,14 @@ class JsonReader(EngineReader):
             parts.append(f"coalesce(bool_and(regexp_replace(CAST({value} AS VARCHAR), {_NORMAL}) = regexp_replace(CAST(b.c{i} AS VARCHAR), {_NORMAL})), false)")  # fmt: skip
         names = ", ".join(f"c{i}" for i in range(len(columns)))
         own = ", ".join(map(sql_name, columns))
-        (row,) = engine.rows(
-            f"SELECT {', '.join(parts)} FROM (SELECT {own} FROM {typed}) AS a({names}) POSITIONAL JOIN (SELECT {own} FROM {texts}) AS b({names})"
-        )
+        try:
+            (row,) = engine.rows(
+                f"SELECT {', '.join(parts)} FROM (SELECT {own} FROM {typed}) AS a({names}) POSITIONAL JOIN (SELECT {own} FROM {texts}) AS b({names})"
+            )
+        except duckdb.Error:  # a time is not in the format that the engine guessed
+            if len(columns) == 1:
+                return dict.fromkeys(columns, False)
+            return {n: self._times_that_keep_their_texts(engine, {n: t})[n] for n, t in columns.items()}
         return dict(zip(columns, row, strict=True))
 
     def _nested(self, name: str, type: str, facts: tuple[bool, bool]) -> Decision:
@@ -273,6 +316,7 @@ class JsonReader(EngineReader):
             if leaves(type) & {_EMPTY, "JSON"}
             else ""
         )
+        note = "; ".join(filter(None, [note, _map_note(type)]))
         if self._keys is not None:
             return Decision(type, f"CAST({column} AS {_readable(type)})", note)
         self._typed[name] = _readable(type)  # the reader converts objects that lack keys
@@ -347,14 +391,24 @@ def _plain(column: str, type: str) -> Decision:
     if leaves(type) & set(_LARGE):
         target = with_leaves(type, lambda leaf: _LARGE.get(leaf, leaf))
         return Decision(target, f"CAST({column} AS {target})")
-    return Decision(type, column, "BYTES of WKB" if "GEOMETRY" in leaves(type) else "")
+    return Decision(type, column, "BYTES of WKB" if "GEOMETRY" in leaves(type) else _map_note(type))
+
+
+def _map_note(type: str) -> str:
+    """What is said about objects that the engine makes a MAP of; that of an empty object is not of this kind."""
+    if "MAP(VARCHAR, " not in type.replace("MAP(VARCHAR, JSON)", ""):
+        return ""
+    return (
+        f"MAP of objects that have many keys with values of one type; {_MAP_THRESHOLD} = -1 makes a field of each key"
+    )
 
 
 def json_error(error: Exception, name: str) -> PaimonError:
     """An error of the engine's reader, with the line and the options that help."""
     text = str(error).replace("\n", " ")
     line = re.search(r"in line (\d+)", text)
-    where = f"{name}, line {line[1]}" if line else name
+    # The engine counts the lines of broken objects from 2.
+    where = f"{name}, line {int(line[1]) - ('Malformed' in text):,}" if line else name
     if "duplicate key" in text:
         key = re.search(r'duplicate key "([^"]*)"', text)
         what, hint = (
@@ -363,10 +417,12 @@ def json_error(error: Exception, name: str) -> PaimonError:
         )
     elif "Malformed" in text or "malformed" in text:
         what, hint = text.split(": ")[-1].strip(" .")[:200], "ignore_errors = true leaves out lines that are not JSON"
+    elif "Missing closing brace" in text:
+        what, hint = _NOT_CLOSED
     elif "maximum_object_size" in text:
         what, hint = "an object is too large", "maximum_object_size = 1000000000"
     elif "nvalid unicode" in text or "UTF-8" in text:
         what, hint = "bytes that are not UTF-8", "name the encoding: encoding = 'latin-1'"
     else:
-        what, hint = re.split(r"Error: |, in line \d+: ", text)[-1][:200], "maximum_depth = 1 keeps nested values as texts, columns = {...} names the types"  # fmt: skip
+        what, hint = "its objects have no structure that fits all of them", "maximum_depth = 1 keeps nested values as texts, columns = {...} names the types"  # fmt: skip
     return UnsupportedFormat(f"{where} cannot be read as JSON: {what}", hint=hint, feature="file")

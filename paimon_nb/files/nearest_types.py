@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import SchemaMismatch
 from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.files.stored_extensions import period_texts
 from paimon_nb.format.types.arrow_builders import arrow_type, from_arrow_type
 
 if TYPE_CHECKING:
@@ -182,11 +183,7 @@ def _extension(array: pa.ExtensionArray) -> tuple[pa.Array, str]:
     if name in ("parquet.variant", "arrow.parquet.variant"):
         return variant_of_storage(storage), ""
     if name == "pandas.period":
-        import pandas as pd
-
-        freq = array.type.freq
-        values = [None if v is None else str(pd.Period(ordinal=v, freq=freq)) for v in storage.to_pylist()]
-        return pa.array(values, pa.string()), "STRING of a period"
+        return pa.array(period_texts(storage.to_pylist(), array.type.freq), pa.string()), "STRING of a period"
     if name == "arrow.bool8":
         return storage.cast(pa.bool_()), ""
     found, note = _nearest(storage)

@@ -64,6 +64,7 @@ OPTIONS: dict[str, FileOption] = {
     "records": FileOption(TEXT, _JSON, "true: objects are rows with their keys as columns; false: one column json"),
     "maximum_depth": FileOption(INT, _JSON, "levels of nested objects that become ROW; deeper ones are texts; -1: all"),
     "maximum_object_size": FileOption(INT, _JSON, "bytes of an object, at most"),
+    "map_inference_threshold": FileOption(INT, _JSON, "keys with values of one type from which on objects are MAP; 200 is the default; -1: never"),
     "sheet": FileOption(TEXT, (formats.EXCEL,), "the sheet; the first one is the default"),
     "filename": FileOption(BOOL, formats.KINDS, "whether a column filename has the path of each row's file"),
     "hive_partitioning": FileOption(BOOL, formats.KINDS, "whether folders a=1 of the path are columns; a guess is the default"),

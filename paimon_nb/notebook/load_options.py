@@ -20,7 +20,7 @@ FORM_OPTIONS: Mapping[str, tuple[str, ...]] = {
         "nullstr", "all_varchar", "types", "null_padding", "strict_mode", "ignore_errors", "multiline", "sample_size",
     ),
     formats.JSON: (
-        "format", "dateformat", "timestampformat", "encoding", "all_varchar", "types", "maximum_depth", "ignore_errors", "multiline",
+        "format", "dateformat", "timestampformat", "encoding", "all_varchar", "types", "maximum_depth", "map_inference_threshold", "ignore_errors", "multiline",
     ),
     formats.EXCEL: ("sheet", "header", "skip", "all_varchar"),
 }  # fmt: skip

@@ -6,6 +6,7 @@ import datetime as dt
 import decimal
 import gzip
 import io
+import json
 import uuid
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
+from pyarrow import feather
 
 from paimon_nb.base.errors import BadOptionValue, PaimonError, SchemaMismatch, SourceUnavailable, UnsupportedFormat
 from paimon_nb.files.open import OpenedFiles, open_data_file
@@ -91,6 +93,12 @@ UNCHANGED: list[tuple[str, str, str | bytes, str, list[tuple[Any, ...]]]] = [
     ("nested times of UTC", "a.jsonl", '{"t":["2024-01-02T03:04:05.5Z","2024-01-02T03:04:05.120Z"]}\n', "t ARRAY<TIMESTAMP(6) WITH LOCAL TIME ZONE>", [([dt.datetime(2024, 1, 2, 3, 4, 5, 500000, UTC), dt.datetime(2024, 1, 2, 3, 4, 5, 120000, UTC)],)]),
     ("quotation marks that are letters", "a.tsv", "a\tb\n" + f"1\t{'x' * 120}\n" * 9_000 + '2\t"y" z.\n', "a BIGINT, b STRING", [(1, "x" * 120)] * 9_000 + [(2, '"y" z.')]),
     ("a name with letters of patterns", "[a]*?.csv", "id\n7\n", "id BIGINT", [(7,)]),
+    ("commas in lines of another delimiter", "a.csv", "id;name;place;at;by;n\n" + '1;"a;x, y;z;u;1\n2;b;p, q, r;s;t;2;7;8\n3;c\n' * 40, "id BIGINT, name STRING, place STRING, at STRING, by STRING, n BIGINT, column6 BIGINT, column7 BIGINT", [(1, '"a', "x, y", "z", "u", 1, None, None), (2, "b", "p, q, r", "s", "t", 2, 7, 8), (3, "c", None, None, None, None, None, None)] * 40),
+    ("dates of several formats", "a.json", '[{"o":{"a":"06-25-2025"},"p":["2025-06-25"]},{"o":{"b":"2025-06-25"},"p":[]}]', "o ROW<`a` STRING, `b` STRING>, p ARRAY<DATE>", [({"a": "06-25-2025", "b": None}, [dt.date(2025, 6, 25)]), ({"a": None, "b": "2025-06-25"}, [])]),
+    ("blank lines above short lines", "a.csv", "\n\na,b\n1,2\n3\n", "a BIGINT, b BIGINT", [(1, 2), (3, None)]),
+    ("a blank line above a longer line", "a.csv", "\na,b,c\n1,a,1.0\n2,b,2.0,\n3,c,3.0\n", "a BIGINT, b STRING, c DOUBLE, column3 STRING", [(1, "a", 1.0, None), (2, "b", 2.0, None), (3, "c", 3.0, None)]),
+    ("a title above a longer header", "a.csv", "Series: x\n\nName:   y\na,b,\n1,2\n3,4\n5,6\n", "a BIGINT, b BIGINT, column2 STRING", [(1, 2, None), (3, 4, None), (5, 6, None)]),
+    ("zeros of nanoseconds", "a.csv", "t,z,c\n2024-01-02 03:04:05.120000000,2024-01-02T03:04:05.000000000Z,01:02:03.100000\n", "t TIMESTAMP(6), z TIMESTAMP(6) WITH LOCAL TIME ZONE, c TIME(3)", [(dt.datetime(2024, 1, 2, 3, 4, 5, 120000), dt.datetime(2024, 1, 2, 3, 4, 5, tzinfo=UTC), dt.time(1, 2, 3, 100000))]),
     ("nested times with zones", "a.jsonl", '{"o":{"t":"2024-01-02T03:04:05+02:00"}}\n', "o ROW<`t` STRING>", [({"t": "2024-01-02T03:04:05+02:00"},)]),
 ]  # fmt: skip
 
@@ -122,6 +130,26 @@ def test_a_change_is_in_the_note(tmp_path: Path, content: str, rows: list[tuple[
     _, values, found = read(tmp_path / "a.csv", content)
     assert [tuple(r.values()) for r in values] == rows
     assert note in found
+
+
+@pytest.mark.parametrize(
+    ("objects", "options", "types", "note"),
+    [
+        ([{f"c{i}": i for i in range(250)}] * 2, {}, 250, ""),
+        ([{f"c{i}": i for i in range(250)}], {}, "json MAP<STRING NOT NULL, BIGINT>", "json: MAP of objects that have many keys"),
+        ([{f"c{i}": i for i in range(250)}], {"map_inference_threshold": -1}, 250, ""),
+        ([{f"c{n}": 1, f"d{n}": 2} for n in range(150)], {}, "json MAP<STRING NOT NULL, BIGINT>", "map_inference_threshold = -1 makes a field of each key"),
+        ([{"m": {f"c{i}": i for i in range(250)}}] * 2, {}, "m MAP<STRING NOT NULL, BIGINT>", "m: MAP of objects that have many keys"),
+        ([{"m": {f"c{i}": "2024-01-02" for i in range(250)}}] * 2, {}, "m MAP<STRING NOT NULL, DATE>", "m: MAP of objects that have many keys"),
+        ([{"m": {"a": 1, "b": 2}}] * 2, {"map_inference_threshold": 1}, "json MAP<STRING NOT NULL, MAP<STRING NOT NULL, BIGINT>>", "json: MAP of objects"),
+    ],
+)  # fmt: skip
+def test_objects_of_many_keys(tmp_path: Path, objects: list[Any], options: dict[str, Any], types: str | int, note: str) -> None:  # fmt: skip
+    found, rows, said = read(tmp_path / "a.jsonl", "\n".join(map(json.dumps, objects)), **options)
+    assert (found == types) if isinstance(types, str) else (len(rows[0]) == types)
+    assert len(rows) == len(objects)
+    assert note in said
+    assert note or "MAP" not in said
 
 
 # -- what the user knows better
@@ -187,6 +215,25 @@ def test_an_error_counts_lines_of_the_file(tmp_path: Path, monkeypatch: pytest.M
         open_data_file("a2.csv", {"multiline": False})
 
 
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('{"a":1}\nx\n{"a":2}', "a.json, line 2 cannot be read as JSON: unexpected character"),
+        ('{"a":1}\n{"a":', "a.json, line 2 cannot be read as JSON: unexpected end of data"),
+        ('[{"a":1},{"a":2},\n', "a.json cannot be read as JSON: the array is not closed"),
+        ('[{"a":1},{"a":2}\n', "a.json cannot be read as JSON: unexpected character"),
+        ("[", "a.json cannot be read as JSON: the array is not closed"),
+    ],
+)
+def test_an_error_of_json_names_the_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str, message: str) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.json").write_text(content)
+    with pytest.raises(UnsupportedFormat) as caught:
+        open_data_file("a.json")
+    assert caught.value.message == message
+    assert "ignore_errors = true" in str(caught.value.hint)
+
+
 def test_names_of_types_may_have_colons_and_commas(tmp_path: Path) -> None:
     types, _, _ = read(tmp_path / "a.csv", '"a:b","c,d"\n1,2\n', types="{'a:b': 'INT', 'c,d': 'DECIMAL(5, 1)'}")
     assert types == "a:b INT, c,d DECIMAL(5, 1)"
@@ -236,6 +283,35 @@ def test_unusual_columns_become_the_nearest_type(tmp_path: Path, suffix: str) ->
     assert "u is STRING of a UUID" in data.note()
     assert data.rows(["id"]).to_pylist() == [{"id": 1}, {"id": 2}]
     assert data.count() == 2
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "feather"])
+def test_extension_types_that_arrow_does_not_know(tmp_path: Path, suffix: str) -> None:
+    """Also in a process that has loaded pandas' types, they are unknown to a field that only has their metadata."""
+    period = pa.field("p", pa.int64(), metadata={"ARROW:extension:name": "pandas.period", "ARROW:extension:metadata": '{"freq": "M"}'})  # fmt: skip
+    other = pa.field("o", pa.int64(), metadata={"ARROW:extension:name": "some.type", "ARROW:extension:metadata": ""})
+    rows = pa.table([pa.array([648, None]), pa.array([1, 2])], schema=pa.schema([period, other]))
+    if suffix == "parquet":
+        parquet.write_table(rows, tmp_path / "a.parquet")
+    else:
+        feather.write_feather(rows, str(tmp_path / "a.feather"))
+    data = open_data_file(str(tmp_path / f"a.{suffix}"))
+    assert data.rows().to_pylist() == [{"p": "2024-01", "o": 1}, {"p": None, "o": 2}]
+    assert data.rows(["o"]).to_pylist() == [{"o": 1}, {"o": 2}]
+    assert "p is STRING of a period" in data.note()
+    assert "o has the stored values of some.type" in data.note()
+
+
+def test_enums_of_parquet_are_texts(tmp_path: Path) -> None:
+    rows = pa.table({"e": ["a", None], "l": [["b"], []], "s": [{"n": 1, "e": "c"}, None]})
+    parquet.write_table(rows, tmp_path / "a.parquet", store_schema=False)
+    string, enum = b"\x25\x00\x4c\x1c\x00\x00", b"\x25\x08\x4c\x4c\x00\x00"  # annotations of a column in Thrift
+    content = (tmp_path / "a.parquet").read_bytes()
+    assert content.count(string) == 3
+    (tmp_path / "a.parquet").write_bytes(content.replace(string, enum))
+    data = open_data_file(str(tmp_path / "a.parquet"))
+    assert ", ".join(f"{f.name} {f.type}" for f in data.fields) == "e STRING, l ARRAY<STRING>, s ROW<`n` BIGINT, `e` STRING>"  # fmt: skip
+    assert data.rows().to_pylist() == rows.to_pylist()
 
 
 def test_a_column_that_cannot_be_read_closes_no_other(tmp_path: Path) -> None:

@@ -132,7 +132,7 @@ def test_spark_and_copy_into_read_by_the_same_options(spark: SparkSession, tmp_p
 def test_every_option_of_text_files_has_a_case() -> None:
     shown = {option for _, _, options, _ in CASES.values() for option in options}
     of_other_tests = {
-        "format", "compression", "names", "null_padding", "strict_mode", "max_line_size", "records", "maximum_depth", "maximum_object_size",
+        "format", "compression", "names", "null_padding", "strict_mode", "max_line_size", "records", "maximum_depth", "maximum_object_size", "map_inference_threshold",
         "sheet", "filename", "hive_partitioning", "union_by_name",
     }  # fmt: skip
     assert shown | of_other_tests == set(OPTIONS)
