@@ -43,8 +43,9 @@ def snapshot_below_lost(table: _Table, snapshot: Snapshot, depth: int = _DEPTH) 
       and one that was killed leaves none that counts: snapshots below the hint EARLIEST do not.
     - The names of the snapshot's files say that one of this branch was its base, and not the newest older one. Snapshots of
       other engines, and those that a fast-forward has brought, do not say it.
-    - A file of its state is missing that neither its own commit wrote nor the older snapshot has. Files that are missing for
-      another reason, for a while or lost, are named by the older snapshot, too.
+    - A file of its state is missing that neither its own commit wrote nor the older snapshot has, so that it cannot be read. Files
+      that are missing for another reason, for a while or lost, are named by the older snapshot, too; those that its commit
+      deleted from the table may have gone with an expiry of its base.
 
     A snapshot that was built on such a one does not belong to it either: it was committed while the files were still there.
     """
@@ -84,8 +85,8 @@ def _names_lost_files(table: _Table, snapshot: Snapshot, previous: Snapshot) -> 
     names = [m.file_name for m in began] + ([snapshot.index_manifest] if snapshot.index_manifest else [])
     if any(_is_missing(table, table.manifest_path(n)) for n in names if n not in known and own not in n):
         return True
-    state, older = _live(table, began), _live(table, before)
-    added = [e for identity, e in state.items() if identity not in older]
+    state, older, changed = _live(table, began), _live(table, before), _changed(table, snapshot)
+    added = [e for identity, e in state.items() if identity not in older and identity not in changed]
     return any(_is_missing(table, table.data_path(e.partition, e.bucket, e.file)) for e in added)
 
 
@@ -98,6 +99,12 @@ def _live(table: _Table, manifests: Iterable[ManifestFile]) -> dict[tuple[object
             else:
                 live.pop(entry.identity, None)
     return live
+
+
+def _changed(table: _Table, snapshot: Snapshot) -> set[tuple[object, ...]]:
+    """The files that a snapshot's own commit added or deleted."""
+    delta = read_manifest_list(table.fs, table.manifest_path(snapshot.delta_manifest_list))
+    return {e.identity for m in delta for e in read_manifest(table.fs, table.manifest_path(m.file_name))}
 
 
 def _is_missing(table: _Table, path: str) -> bool:

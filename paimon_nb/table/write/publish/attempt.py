@@ -422,7 +422,9 @@ def try_commit(
         _discard(second)
         return CommitOutcome(published, first.snapshot)
     newest, error = first, None
-    if second is not None:
+    # Before the second one is there: others may have built on the first one, and expired it, when that is published.
+    is_lost = second is not None and _is_overtaken(store, first)
+    if second is not None and not is_lost:
         try:
             if second.publish(store) is not Published.LOST:
                 newest = second
@@ -432,13 +434,13 @@ def try_commit(
             error = unclear
 
     def overtaken() -> bool:
-        return not base_is_there(store, first.base) and was_overtaken(store, first.base, newest.snapshot)
+        return is_lost or (second is None and _is_overtaken(store, first))
 
     def write_hint() -> None:
         store.snapshots.write_latest_hint(newest.snapshot.id)
 
     def cut_in_two() -> bool:
-        return newest is second and _came_between(store, first, newest)
+        return newest is second and _is_overtaken(store, newest)
 
     if store.fs.is_object_store:
         moved, altered, lost, cut, _ = in_threads_on_object_store(
@@ -467,7 +469,7 @@ def try_commit(
         if replaced is not None:
             raise replaced
         return CommitOutcome(Published.LOST, first.snapshot)
-    if cut:  # the first one was committed, and rolled back with its rows
+    if cut:  # the first one was committed; others rolled it back, or built on it and expired it
         _take_back(store, second)
         if store.fs.is_object_store:
             store.snapshots.delete_hints()
@@ -476,9 +478,9 @@ def try_commit(
     return CommitOutcome(published, first.snapshot, second.snapshot if newest is second is not None else None, error)
 
 
-def _came_between(store: TableStore, first: PreparedSnapshot, second: PreparedSnapshot) -> bool:
-    """Whether a rollback removed the first of two snapshots before the second one was published, which then follows nothing."""
-    return not base_is_there(store, first.snapshot) and was_overtaken(store, first.snapshot, second.snapshot)
+def _is_overtaken(store: TableStore, prepared: PreparedSnapshot) -> bool:
+    """Whether what a published snapshot was built on is gone, and it does not belong to the table's history."""
+    return not base_is_there(store, prepared.base) and was_overtaken(store, prepared.base, prepared.snapshot)
 
 
 def base_is_there(store: TableStore, base: Snapshot | None) -> bool:
