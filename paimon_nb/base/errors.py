@@ -17,7 +17,7 @@ Every error describes the problem in one sentence, carries the facts as attribut
      +- WriteError            rows that cannot be stored
      |   +- SchemaMismatch  NullNotAllowed  UnsupportedOperation  SchemaChangeError  QueryChanged  TargetChanged
      +- CommitError           publishing
-     |   +- CommitConflict  CommitOverwritten  CommitGaveUp  TableReplaced
+     |   +- CommitConflict (CommitRemoved)  CommitOverwritten  CommitGaveUp  TableReplaced
      +- StoreError            the file system
      |   +- OutsideWarehouse  NotWritable  TableIsMoving  SourceUnavailable  SourceLost
      +- AccessDenied          a user without the privilege, or with a wrong password
@@ -281,6 +281,10 @@ class CommitError(PaimonError):
 
 class CommitConflict(CommitError):
     """Another commit contradicts this commit. Facts: `snapshot`, `user`, `where`."""
+
+
+class CommitRemoved(CommitConflict):
+    """A rollback or fast-forward removed the commit while it was published. Facts: `snapshot`, `path`."""
 
 
 class CommitOverwritten(CommitError):

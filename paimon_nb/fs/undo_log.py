@@ -132,6 +132,9 @@ class UndoLog(FileIO):
 
     # -- the same as of `inner`
 
+    def check_pinned(self) -> None:
+        self.inner.check_pinned()
+
     def read(self, path: str) -> bytes:
         return self.inner.read(path)
 

@@ -142,7 +142,7 @@ class Worker:
         while not stop.exists():
             try:
                 self.turn()
-                self.note("done")
+                self.note("done", doing=self.doing)
             except PaimonError as error:
                 self.note(
                     "refused",

@@ -9,14 +9,14 @@ import pyarrow as pa
 import pytest
 from adversary_kit import Place
 
+from paimon_nb.base.errors import SnapshotExpired, SnapshotNotFound
 from paimon_nb.format.schema import SchemaDirectory
 from paimon_nb.format.snapshot import SnapshotDirectory, directory
 from paimon_nb.fs.local import LocalFileIO
+from paimon_nb.table.write.publish import attempt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    from paimon_nb import Table
 
 KINDS = ["filesystem", *(pytest.param(kind, marks=pytest.mark.nightly) for kind in ("memory", "s3", "sqlite"))]
 KEYS = "CREATE TABLE t (id INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '1', 'num-sorted-run.compaction-trigger' = '2')"
@@ -190,3 +190,112 @@ def test_a_table_that_is_renamed_and_renamed_back_while_a_writer_looks(tmp_path,
     )
     table.upsert(pa.table({"id": pa.array([1], pa.int32()), "v": pa.array([1], pa.int32())}))
     assert (ids(place), away) == ([1], [])
+
+
+def overtaking(monkeypatch: pytest.MonkeyPatch, call: int, act: Callable[[], object]) -> None:
+    """Run `act` before the removal of a snapshot file with this number, counted from now."""
+    delete, seen = SnapshotDirectory.delete, [0]
+
+    def interrupted(self: SnapshotDirectory, snapshot_id: int) -> None:
+        seen[0] += 1
+        if seen[0] == call:
+            act()
+        delete(self, snapshot_id)
+
+    monkeypatch.setattr(SnapshotDirectory, "delete", interrupted)
+
+
+def _history(place: Place, count: int) -> None:
+    wb = place.open()
+    wb.run("CREATE TABLE t (id INT) WITH ('bucket' = '-1')")
+    for i in range(1, count + 1):
+        wb.table("t").append(rows(i))
+
+
+@pytest.mark.parametrize("call", range(1, 6))
+@pytest.mark.parametrize("target", [1, 3, 5])
+@pytest.mark.parametrize("first", ["rollback", "expiry"])
+def test_a_rollback_and_an_expiry_at_once(place, monkeypatch, call, target, first):
+    """One removes the snapshots above the target, the other those below the newest ones: something must stay between."""
+    _history(place, 6)
+
+    def roll_back() -> None:
+        with suppress(SnapshotNotFound, SnapshotExpired):
+            place.open().table("t").rollback_to(target)
+
+    acts = {"rollback": roll_back, "expiry": lambda: expire(place, 2)}
+    act, other = acts.pop(first), *acts.values()
+    with monkeypatch.context() as patch:
+        overtaking(patch, call, other)
+        act()
+    found = ids(place)
+    assert found in ([*range(1, target + 1)], [1, 2, 3, 4, 5, 6])
+    monkeypatch.setattr(directory, "_known", set())  # as in another process
+    place.open().table("t").append(rows(9))
+    assert ids(place) == [*found, 9]
+    place.open().run("CALL sys.remove_orphan_files('t')")
+    expire(place, 1)
+    assert ids(place) == [*found, 9]
+
+
+@pytest.mark.parametrize("call", range(1, 5))
+@pytest.mark.parametrize("others", [(), (7,), (7, 8)], ids=["alone", "one on it", "two on it"])
+def test_commits_while_a_rollback_removes_snapshots(place, monkeypatch, call, others):
+    """What was built on the target since it became the newest one stays, the rest counts as rolled back."""
+    _history(place, 5)
+    target = 3
+
+    def commit() -> None:
+        for i in others:
+            place.open().table("t").append(rows(i))
+
+    overtaking(monkeypatch, call, commit)
+    place.open().table("t").rollback_to(target)
+    commit()
+    assert ids(place) == sorted([1, 2, 3, *others])
+    found = place.open().table("t").snapshots().column("snapshot_id").to_pylist()
+    assert found == list(range(1, target + len(others) + 1))
+
+
+def test_commits_on_the_target_before_the_rollback_looks_for_later_ones(place, monkeypatch):
+    """They are built on the newest snapshot, and are acknowledged: their ids are those of removed snapshots, and the next one."""
+    _history(place, 5)
+    delete, list_ids, removed = SnapshotDirectory.delete, SnapshotDirectory.ids, []
+
+    def deleted(self: SnapshotDirectory, snapshot_id: int) -> None:
+        delete(self, snapshot_id)
+        removed.append(snapshot_id)
+
+    def listed(self: SnapshotDirectory) -> list[int]:
+        if removed == [5, 4]:
+            removed.clear()
+            for i in (7, 8, 9):
+                place.open().table("t").append(rows(i))
+        return list_ids(self)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SnapshotDirectory, "delete", deleted)
+        patch.setattr(SnapshotDirectory, "ids", listed)
+        place.open().table("t").rollback_to(3)
+    assert ids(place) == [1, 2, 3, 7, 8, 9]
+    place.open().table("t").append(rows(10))
+    assert ids(place) == [1, 2, 3, 7, 8, 9, 10]
+
+
+def test_a_rollback_takes_the_files_of_a_commit_that_is_published(place, monkeypatch):
+    """The rollback has listed the snapshot of a writer that has not looked again, and deletes its files: they are written again."""
+    _history(place, 3)
+    base_is_there, once = attempt.base_is_there, [1]
+
+    def looking(*arguments: object) -> bool:
+        if once:
+            once.clear()
+            place.open().table("t").rollback_to(1)
+        return base_is_there(*arguments)
+
+    table = place.open().table("t")
+    monkeypatch.setattr(attempt, "base_is_there", looking)
+    table.append(rows(9))
+    assert ids(place) == [1, 9]
+    place.open().table("t").append(rows(10))
+    assert ids(place) == [1, 9, 10]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from paimon_nb.base.errors import BadOptionValue, ColumnNotFound, SchemaMismatch, UnsupportedOperation
+from paimon_nb.base.errors import BadOptionValue, ColumnNotFound, CommitRemoved, SchemaMismatch, UnsupportedOperation
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.stability import deprecated
 from paimon_nb.format.types import arrow_type
@@ -407,15 +407,21 @@ class Table(AlterableTable):
     ) -> list[int]:
         from paimon_nb.table.write.table_write import write_all
 
-        writing, messages, count = write_all(
-            self.store, lambda: self._write(at_once=at_once), parts, kinds, again=at_once
-        )
-        if not count and ignored:
-            return []
-        committing = self.commit()
-        if at_once:
-            committing.begin_with(writing.head)
-        return committing.commit(messages, expected_rows=count, ignore_empty=ignored)
+        parts = list(parts) if at_once else parts
+        while True:
+            writing, messages, count = write_all(
+                self.store, lambda: self._write(at_once=at_once), parts, kinds, again=at_once
+            )
+            if not count and ignored:
+                return []
+            committing = self.commit()
+            if at_once:
+                committing.begin_with(writing.head)
+            try:
+                return committing.commit(messages, expected_rows=count, ignore_empty=ignored)
+            except CommitRemoved:
+                if not at_once:
+                    raise  # the rows cannot be read again
 
     def _with_all_columns(self, keys: pa.Table) -> pa.Table:
         """Rows to delete: with their current values, or only the keys with NULLs if nothing needs more."""

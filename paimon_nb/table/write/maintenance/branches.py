@@ -14,7 +14,12 @@ from paimon_nb.fs import move_surely
 from paimon_nb.options import table as opt
 from paimon_nb.table.read.live_files import live_entries
 from paimon_nb.table.write.iceberg import publish_iceberg
-from paimon_nb.table.write.maintenance.deletion_candidates import DeletionCandidates, delete_paths, undone_on_error
+from paimon_nb.table.write.maintenance.deletion_candidates import (
+    DeletionCandidates,
+    check_is_there,
+    delete_paths,
+    undone_on_error,
+)
 from paimon_nb.table.write.maintenance.reachable import (
     changelog_entries,
     reachable_from_all_branches,
@@ -224,9 +229,10 @@ def _take_over(
             path = main.snapshots.path(snapshot_id)
             while not _copy_file(main, branch.snapshots.path(snapshot_id), path):
                 main.fs.delete(path)
-    newest = branch.snapshots.latest_id()
+    newest = branch.snapshots.latest()
     if newest is not None:
-        main.snapshots.write_latest_hint(newest)
+        check_is_there(main, newest)
+        main.snapshots.write_latest_hint(newest.id)
     main.snapshots.write_earliest_hint(min(main.snapshots.ids()))
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
-from paimon_nb.base.errors import MissingFile
+from paimon_nb.base.errors import MissingFile, SnapshotExpired
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.manifest import ManifestEntry, read_manifest_list
 from paimon_nb.fs import UndoLog
@@ -89,6 +89,23 @@ def undone_on_error(store: TableStore) -> Iterator[TableStore]:
         finally:
             store.forget_snapshots()
             store.schemas.forget()
+
+
+def check_is_there(store: TableStore, snapshot: Snapshot) -> None:
+    """To be called before and after each removal beside a snapshot that stays: another process may remove that one.
+
+    An expiry and a rollback that run at the same time would leave nothing between them. Each one looks after its last removal, so one of
+    the two sees the other, and `undone_on_error` puts back what it removed.
+
+    Raises:
+        SnapshotExpired: it is gone, or another one has its id. TableReplaced.
+    """
+    if not store.snapshots.is_same_commit(snapshot):
+        store.fs.check_pinned()
+        raise SnapshotExpired(
+            f"{store.name}: another process removed snapshot {snapshot.id} at the same time; nothing was changed",
+            hint="try again; a tag keeps a snapshot", snapshot=snapshot.id,
+        )  # fmt: skip
 
 
 def delete_paths(store: TableStore, paths: Iterable[str]) -> None:

@@ -6,13 +6,18 @@ import logging
 from typing import TYPE_CHECKING, Self
 
 from paimon_nb.base import clock
-from paimon_nb.base.errors import BadOptionValue, FormatError, MissingFile, SnapshotNotFound
+from paimon_nb.base.errors import BadOptionValue, FormatError, MissingFile, SnapshotExpired, SnapshotNotFound
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.manifest import ADD, DELETE
 from paimon_nb.options import table as opt
 from paimon_nb.table.read.live_files import live_entries
 from paimon_nb.table.write.iceberg import publish_iceberg
-from paimon_nb.table.write.maintenance.deletion_candidates import DeletionCandidates, delete_paths, undone_on_error
+from paimon_nb.table.write.maintenance.deletion_candidates import (
+    DeletionCandidates,
+    check_is_there,
+    delete_paths,
+    undone_on_error,
+)
 from paimon_nb.table.write.maintenance.reachable import (
     changelog_entries,
     delta_entries,
@@ -96,9 +101,13 @@ def expire_snapshots(store: TableStore, limits: ExpireLimits | None = None) -> i
     if earliest is None or newest is None:
         return 0
     end = _first_retained(store, limits, earliest, newest.id)
+    withdraw_lost_snapshots(store)  # files of theirs are missing, which would stop the expiry
+    retained = _snapshot_or_none(store, end)
+    if retained is None:  # a gap: of a fast-forward, or of a rollback that is under way
+        there = store.snapshots.ids()
+        end, retained = min(end, there[-limits.retain_min :][0] if there else end), newest
     if end <= earliest:
         return 0
-    withdraw_lost_snapshots(store)  # files of theirs are missing, which would stop the expiry
     ids = list(range(earliest, end))
     prefetch_history(store, [*ids, end])
     expired = [s for s in (_snapshot_or_none(store, i) for i in ids) if s is not None]
@@ -115,13 +124,19 @@ def expire_snapshots(store: TableStore, limits: ExpireLimits | None = None) -> i
             # It cannot be read in any case, so it goes; of its files only what is known.
             log.warning("files of expired snapshot %d of %s may stay as orphans: %s", snapshot.id, store.name, error)
     used = reachable_from_all_branches(store, without_snapshots=ids)  # raises before anything is deleted
-    with undone_on_error(store) as changing:
-        for snapshot_id in ids:
-            changing.snapshots.delete(snapshot_id)
-        # Afterwards: the next expiry begins at the hint, and would leave what a killed one had not deleted below it.
-        changing.snapshots.write_earliest_hint(end)
-        paths = candidates.unused(with_new_roots(used, changing))
-        delete_paths(changing, paths)
+    try:
+        with undone_on_error(store) as changing:
+            for snapshot_id in ids:
+                check_is_there(changing, retained)
+                changing.snapshots.delete(snapshot_id)
+            check_is_there(changing, retained)
+            # Afterwards: the next expiry begins at the hint, and would leave what a killed one had not deleted below it.
+            changing.snapshots.write_earliest_hint(end)
+            paths = candidates.unused(with_new_roots(used, changing))
+            delete_paths(changing, paths)
+    except SnapshotExpired:
+        log.info("%s: nothing was expired, since a rollback removes the snapshots that would stay", store.name)
+        return 0
     _clean_empty_directories(store, paths)
     publish_iceberg(store)
     return len(expired)

@@ -8,9 +8,15 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import FormatError, SnapshotNotFound, TagNotFound
 from paimon_nb.format.manifest import ADD
+from paimon_nb.format.snapshot.directory import continues
 from paimon_nb.table.read.live_files import live_entries
 from paimon_nb.table.write.iceberg import publish_iceberg
-from paimon_nb.table.write.maintenance.deletion_candidates import DeletionCandidates, delete_paths, undone_on_error
+from paimon_nb.table.write.maintenance.deletion_candidates import (
+    DeletionCandidates,
+    check_is_there,
+    delete_paths,
+    undone_on_error,
+)
 from paimon_nb.table.write.maintenance.reachable import (
     changelog_entries,
     delta_entries,
@@ -23,6 +29,8 @@ from paimon_nb.table.write.publish.changes import forget_last_commit
 from paimon_nb.table.write.publish.head import withdraw_lost_snapshots_afterwards
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from paimon_nb.format.snapshot import Snapshot
     from paimon_nb.table.read.managed_versions import VersionService
     from paimon_nb.table.read.store import TableStore
@@ -123,10 +131,13 @@ def _delete_newer_than(store: TableStore, target: Snapshot) -> None:
         if snapshot_id == target.id:
             store.snapshots.replace(without_changelog(target))
         else:
+            if stays:
+                check_is_there(store, target)
             store.snapshots.delete(snapshot_id)
     # Snapshots published on top of them since the listing are unreadable now; they count as rolled back, too.
-    for snapshot_id in [i for i in store.snapshots.ids() if newer and i > newer[-1]]:
+    for snapshot_id in reversed(_built_on_removed(store, target, newer)):
         store.snapshots.delete(snapshot_id)
+    check_is_there(store, target)
     store.snapshots.write_latest_hint(target.id)
     for changelog_id in reversed(newer_logs):
         store.changelogs.delete(changelog_id)
@@ -138,3 +149,16 @@ def _delete_newer_than(store: TableStore, target: Snapshot) -> None:
     publish_iceberg(store)
     if used is not None:
         delete_paths(store, candidates.unused(with_new_roots(used, store)))
+
+
+def _built_on_removed(store: TableStore, target: Snapshot, removed: Sequence[int]) -> list[int]:
+    """The snapshots that were published above the removed ones, but not those that were built on the target since."""
+    above = [i for i in store.snapshots.ids() if removed and i > target.id]
+    newest = target
+    while above and above[0] == newest.id + 1 and (found := store.snapshots.get_again(above[0])) is not None:
+        follows = continues(store.branch, found, newest)
+        if follows is False or (follows is None and found.id > removed[-1]):
+            break
+        newest = found
+        above.pop(0)
+    return above

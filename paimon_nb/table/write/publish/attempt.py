@@ -18,6 +18,7 @@ from paimon_nb.base.errors import (
     AccessDenied,
     Cancelled,
     CommitError,
+    CommitRemoved,
     PaimonError,
     StoreError,
     TableReplaced,
@@ -462,12 +463,17 @@ def try_commit(
             write_hint()
     if replaced is not None or lost:
         _take_back(store, second)
-        store.snapshots.withdraw(first.snapshot)
+        withdrawn = store.snapshots.withdraw(first.snapshot)
         if store.fs.is_object_store:
             store.snapshots.delete_hints()
         first.writer.delete_written()
         if replaced is not None:
             raise replaced
+        if not withdrawn:
+            raise CommitRemoved(
+                f"{store.name}: a rollback removed the commit while it was published, and deletes its files; nothing was committed",
+                hint="write the rows again", path=store.root, snapshot=first.snapshot.id,
+            )  # fmt: skip
         return CommitOutcome(Published.LOST, first.snapshot)
     if cut:  # the first one was committed; others rolled it back, or built on it and expired it
         _take_back(store, second)
