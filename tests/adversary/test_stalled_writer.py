@@ -285,16 +285,16 @@ def test_commits_on_the_target_before_the_rollback_looks_for_later_ones(place, m
 def test_a_rollback_takes_the_files_of_a_commit_that_is_published(place, monkeypatch):
     """The rollback has listed the snapshot of a writer that has not looked again, and deletes its files: they are written again."""
     _history(place, 3)
-    base_is_there, once = attempt.base_is_there, [1]
+    was_overtaken, once = attempt.was_overtaken, [1]
 
     def looking(*arguments: object) -> bool:
         if once:
             once.clear()
             place.open().table("t").rollback_to(1)
-        return base_is_there(*arguments)
+        return was_overtaken(*arguments)
 
     table = place.open().table("t")
-    monkeypatch.setattr(attempt, "base_is_there", looking)
+    monkeypatch.setattr(attempt, "was_overtaken", looking)
     table.append(rows(9))
     assert ids(place) == [1, 9]
     place.open().table("t").append(rows(10))

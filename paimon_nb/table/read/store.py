@@ -421,22 +421,6 @@ class TableStore:
                 hint="open the table again; write uncommitted rows again", path=self.root,
             )  # fmt: skip
 
-    def check_not_fast_forwarded(self) -> None:
-        """As `check_schema_unchanged`, after a snapshot was published: a directory that was moved took the snapshot along."""
-        for last in (False, False, True):
-            try:
-                self.check_schema_unchanged()
-                return
-            except TableReplaced:
-                if self.fs.is_object_store:
-                    raise
-                now = _read_if_present(self.fs, self._first_schema_path) or b""
-                if now != self.first_schema:
-                    return
-                if last:
-                    raise
-                # Or it was moved away at the first look, and back before the second one.
-
     def _replaced_error(self, now: bytes | None) -> TableReplaced:
         return DirectoryPin(self.root, self._first_schema_path, self.first_schema).replaced(now)
 

@@ -17,7 +17,7 @@ from paimon_nb.options import table as opt
 from paimon_nb.table.lsm.levels import key_order
 from paimon_nb.table.read.live_files import entries_of, live_entries, merge_entries, snapshot_manifests
 from paimon_nb.table.write.maintenance.post_commit import run_post_commit
-from paimon_nb.table.write.publish.attempt import CommitMeta, ManifestWriter, base_is_there
+from paimon_nb.table.write.publish.attempt import CommitMeta, ManifestWriter
 from paimon_nb.table.write.publish.changes import BATCH_IDENTIFIER, Change, CommitMessage
 from paimon_nb.table.write.publish.head import newest_to_build_on
 from paimon_nb.table.write.publish.overtaken import was_overtaken
@@ -208,7 +208,7 @@ def publish_manifests(
     if store.snapshots.publish(changed, writer.written, base=latest) is Published.LOST:
         writer.delete_written()
         return None
-    if not base_is_there(store, latest) and was_overtaken(store, latest, changed):
+    if was_overtaken(store, latest, changed):
         store.snapshots.withdraw(changed)
         writer.delete_written()
         return None

@@ -52,7 +52,7 @@ from paimon_nb.table.read.live_files import index_entries, live_entries, merge_e
 from paimon_nb.table.read.side_by_side import in_threads_on_object_store
 from paimon_nb.table.write.publish.changes import HASH, Change, current_operation
 from paimon_nb.table.write.publish.conflict_check import check_conflicts
-from paimon_nb.table.write.publish.overtaken import was_overtaken
+from paimon_nb.table.write.publish.overtaken import check_not_fast_forwarded, was_overtaken
 from paimon_nb.table.write.publish.partition_changes import partition_changes
 
 if TYPE_CHECKING:
@@ -424,8 +424,11 @@ def try_commit(
         return CommitOutcome(published, first.snapshot)
     newest, error = first, None
     # Before the second one is there: others may have built on the first one, and expired it, when that is published.
-    is_lost = second is not None and _is_overtaken(store, first)
-    if second is not None and not is_lost:
+    is_lost = second is not None and was_overtaken(store, first.base, first.snapshot)
+    if is_lost:
+        _discard(second)
+        second = None
+    if second is not None:
         try:
             if second.publish(store) is not Published.LOST:
                 newest = second
@@ -435,13 +438,13 @@ def try_commit(
             error = unclear
 
     def overtaken() -> bool:
-        return is_lost or (second is None and _is_overtaken(store, first))
+        return is_lost or (second is None and was_overtaken(store, first.base, first.snapshot))
 
     def write_hint() -> None:
         store.snapshots.write_latest_hint(newest.snapshot.id)
 
     def cut_in_two() -> bool:
-        return newest is second and _is_overtaken(store, newest)
+        return newest is second and was_overtaken(store, newest.base, newest.snapshot)
 
     if store.fs.is_object_store:
         moved, altered, lost, cut, _ = in_threads_on_object_store(
@@ -484,21 +487,6 @@ def try_commit(
     return CommitOutcome(published, first.snapshot, second.snapshot if newest is second is not None else None, error)
 
 
-def _is_overtaken(store: TableStore, prepared: PreparedSnapshot) -> bool:
-    """Whether what a published snapshot was built on is gone, and it does not belong to the table's history."""
-    return not base_is_there(store, prepared.base) and was_overtaken(store, prepared.base, prepared.snapshot)
-
-
-def base_is_there(store: TableStore, base: Snapshot | None) -> bool:
-    """Whether the snapshot that a published one was built on is still the same. A failed look must not look like a failed commit."""
-    if store.versions is not None:
-        return True  # a catalog server publishes only what follows its newest snapshot
-    try:
-        return base is not None and store.snapshots.is_same_commit(base)
-    except (OSError, StoreError):
-        return True
-
-
 def _replaced_error(store: TableStore, look: Callable[[], None]) -> TableReplaced | None:
     """The error if the table was moved, dropped or fast-forwarded while a snapshot of it was published. See docs/decisions/0012."""
     if store.versions is not None:
@@ -512,7 +500,7 @@ def _replaced_error(store: TableStore, look: Callable[[], None]) -> TableReplace
 
 def _check_schema(store: TableStore) -> None:
     with suppress(OSError, StoreError):  # a failed look must not look like a failed commit
-        store.check_not_fast_forwarded()
+        check_not_fast_forwarded(store)
 
 
 def _prepare_next(
