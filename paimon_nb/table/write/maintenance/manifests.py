@@ -19,8 +19,7 @@ from paimon_nb.table.read.live_files import entries_of, live_entries, merge_entr
 from paimon_nb.table.write.maintenance.post_commit import run_post_commit
 from paimon_nb.table.write.publish.attempt import CommitMeta, ManifestWriter
 from paimon_nb.table.write.publish.changes import BATCH_IDENTIFIER, Change, CommitMessage
-from paimon_nb.table.write.publish.head import newest_to_build_on
-from paimon_nb.table.write.publish.overtaken import was_overtaken
+from paimon_nb.table.write.publish.head import newest_to_build_on, was_overtaken
 from paimon_nb.table.write.publish.publisher import SnapshotPublisher
 
 if TYPE_CHECKING:

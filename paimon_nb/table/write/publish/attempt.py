@@ -52,7 +52,7 @@ from paimon_nb.table.read.live_files import index_entries, live_entries, merge_e
 from paimon_nb.table.read.side_by_side import in_threads_on_object_store
 from paimon_nb.table.write.publish.changes import HASH, Change, current_operation
 from paimon_nb.table.write.publish.conflict_check import check_conflicts
-from paimon_nb.table.write.publish.overtaken import check_not_fast_forwarded, was_overtaken
+from paimon_nb.table.write.publish.head import check_not_fast_forwarded, was_overtaken
 from paimon_nb.table.write.publish.partition_changes import partition_changes
 
 if TYPE_CHECKING:
