@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from adversary_kit import Listener
 from rest_server import RestServer
+from sampling import sampled
 
 import paimon_nb
 from paimon_nb.base import named_servers
@@ -67,7 +68,7 @@ VIEWS = {
 }
 
 
-@pytest.mark.parametrize("kind", VIEWS)
+@pytest.mark.parametrize("kind", sampled(VIEWS, 3))
 def test_a_stored_view_only_reads_tables(wb, spark, tmp_path: Path, listener: Listener, kind: str) -> None:
     called: list[str] = []
     spark.udf.register("function_of_the_reader", lambda v: called.append(v))
@@ -111,7 +112,7 @@ BODIES = {
 }
 
 
-@pytest.mark.parametrize("body", sorted(BODIES))
+@pytest.mark.parametrize("body", sampled(sorted(BODIES), 3))
 def test_a_stored_function_only_computes(wb, spark, tmp_path: Path, listener: Listener, body: str) -> None:
     text = body.format(tmp=tmp_path, url=listener.url)
     name = Identifier("default", "f")
@@ -135,7 +136,7 @@ def test_a_function_that_calls_java_is_not_stored(wb) -> None:
         wb.run("CREATE FUNCTION f(x INT) RETURNS STRING RETURN java_method('java.lang.System', 'getProperty', 'a')")
 
 
-@pytest.mark.parametrize("expression", sorted(b for b in BODIES if ";" not in b))
+@pytest.mark.parametrize("expression", sampled(sorted(b for b in BODIES if ";" not in b), 3))
 def test_a_computed_column_only_computes(tmp_path: Path, spark, listener: Listener, expression: str) -> None:
     """The writer of a table stores the expression in an option; each reader would run it."""
     (tmp_path / "secret.csv").write_text("a,b\n1,CANARY\n")

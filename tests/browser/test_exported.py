@@ -69,6 +69,7 @@ def test_a_page_follows_the_system_and_fetches_nothing(browser: Browser, pages: 
         context.close()
 
 
+@pytest.mark.nightly
 def test_hostile_texts_stay_texts_on_a_page(browser: Browser, tables: Path, tmp_path: Path) -> None:
     """Every still picture of a table that is made of payloads, in one page, opened."""
     from nbformat.v4 import new_code_cell, new_notebook, new_output
@@ -142,6 +143,7 @@ def test_the_history_plays_when_the_reader_gets_to_it(story: Page) -> None:
     expect(story.get_by_role("button", name="Play the history")).to_be_visible()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("story", ["reduce"], indirect=True)
 def test_less_motion_is_respected_and_mouse_and_keyboard_choose(story: Page) -> None:
     last = int(story.locator(".story .frame").last.get_attribute("data-snapshot") or 0)

@@ -260,6 +260,7 @@ def test_a_stretch_of_the_keys_fills_the_width(shown: Notebook) -> None:
     assert drawn(shown, LSM) == whole
 
 
+@pytest.mark.nightly
 def test_the_explorer_goes_down_to_a_row_group_by_keyboard(shown: Notebook) -> None:
     output, keyboard = shown.output(EXPLORE), shown.page.keyboard
     chosen = output.locator('[aria-selected="true"]')
@@ -332,6 +333,7 @@ def test_a_paimon_cell_is_highlighted_as_sql(shown: Notebook) -> None:
     assert serious_issues(shown, SQL) == []
 
 
+@pytest.mark.nightly
 def test_the_doctor_names_the_cure_and_it_helps(shown: Notebook) -> None:
     expect(shown.output(DOCTOR)).to_contain_text(re.compile(r"✓\s*healthy .* none missing"))
     ill = shown.output(ILL)

@@ -296,6 +296,7 @@ def test_the_launcher_has_a_card(shown: Notebook, bar: Locator) -> None:
     expect(made.locator(".jp-CodeCell")).to_have_count(len(CELLS))
 
 
+@pytest.mark.nightly
 def test_hostile_names_stay_text(shown: Notebook, bar: Locator) -> None:
     page = shown.page
     shown.execute(HOSTILE)
@@ -436,6 +437,7 @@ def test_it_shows_the_catalog_of_the_notebook_in_front(shown: Notebook, lab: Lab
     expect(item(bar, "orders, table")).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_without_a_notebook_it_says_what_to_open(shown: Notebook, bar: Locator) -> None:
     shown.close_all()
     expect(bar.get_by_role("status")).to_contain_text("Open a notebook or a console")

@@ -289,6 +289,7 @@ def test_it_is_accessible_and_fits_in_both_themes(shown: Notebook, theme: str) -
         shown.page.set_viewport_size({"width": 1180, "height": 1000})
 
 
+@pytest.mark.nightly
 def test_hostile_texts_run_nowhere(shown: Notebook) -> None:
     output = chart_of(shown, HOSTILE)
     for kind in ("line", "bar"):

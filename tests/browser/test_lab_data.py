@@ -45,6 +45,7 @@ def test_a_file_is_queried_and_the_guess_is_shown(shown: Notebook) -> None:
     expect(shown.output(FRAME).get_by_role("gridcell", name="b", exact=True)).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_a_file_is_loaded_by_keyboard(shown: Notebook) -> None:
     output, keyboard = shown.output(FORM), shown.page.keyboard
     expect(output.get_by_text("2 rows · visits.csv: CSV")).to_be_visible()
@@ -65,6 +66,7 @@ def test_a_file_is_loaded_by_keyboard(shown: Notebook) -> None:
     expect(made.locator(".jp-OutputArea-output").last).to_contain_text("2 rows inserted into default.visits")
 
 
+@pytest.mark.nightly
 def test_hostile_files_stay_text(shown: Notebook) -> None:
     at = FORM + 2  # a cell was inserted above
     for cell in (at, at + 1):

@@ -160,6 +160,7 @@ def test_by_keyboard_cells_are_walked_sorted_filtered_and_copied(shown: Notebook
     expect(grid.locator(".chip")).to_have_count(0)
 
 
+@pytest.mark.nightly
 def test_by_mouse_cells_are_dragged_over_and_copied(shown: Notebook) -> None:
     """As tab-separated lines, which a spreadsheet takes."""
     grid, page = shown.output(ORDERS), shown.page
@@ -384,6 +385,7 @@ def test_nested_values_open_in_place(shown: Notebook) -> None:
     expect(tags).to_have_count(0)
 
 
+@pytest.mark.nightly
 def test_several_grids_on_a_page_do_not_meet(shown: Notebook) -> None:
     """Each grid loads a copy of its script, so none may number itself: an opened value belongs to its own grid."""
     for cell in (ORDERS, HOSTILE, NESTED):
@@ -433,6 +435,7 @@ def test_rows_are_downloaded(shown: Notebook, tmp_path: Path) -> None:
     assert parquet.read_table(tmp_path / "rows.parquet").to_pylist()[0]["addr"] == {"street": "Main", "zip": 5}
 
 
+@pytest.mark.nightly
 def test_a_million_rows_of_a_thousand_columns_are_scrolled_and_sorted(shown: Notebook) -> None:
     grid, page = shown.output(MILLION), shown.page
     expect(footer(shown, MILLION)).to_have_text("1,000,000 rows")
@@ -454,6 +457,7 @@ def test_a_million_rows_of_a_thousand_columns_are_scrolled_and_sorted(shown: Not
     expect(grid.locator(".here")).to_have_attribute("data-at", "0")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "theme", [pytest.param("JupyterLab Light", marks=pytest.mark.nightly), "JupyterLab Dark"], ids=["light", "dark"]
 )
@@ -467,6 +471,7 @@ def test_it_is_accessible_in_both_themes(shown: Notebook, theme: str) -> None:
     shown.page.keyboard.press("Escape")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("width", [900, *(pytest.param(width, marks=pytest.mark.nightly) for width in (1280, 1920))])
 def test_it_fills_the_width_and_not_more(shown: Notebook, width: int) -> None:
     shown.page.set_viewport_size({"width": width, "height": 900})

@@ -130,6 +130,7 @@ def test_by_keyboard_a_snapshot_is_tagged_and_rolled_back_to(shown: Notebook, la
         assert found.id == 11
 
 
+@pytest.mark.nightly
 def test_by_mouse_a_snapshot_is_tagged_and_rolled_back_to(shown: Notebook, lab: Lab) -> None:
     import paimon_nb
 

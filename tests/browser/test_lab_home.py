@@ -81,6 +81,7 @@ def test_it_is_legible_and_accessible(shown: Notebook, theme: str) -> None:
     assert serious_issues(shown, HOME) == []
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("width", [900, *(pytest.param(width, marks=pytest.mark.nightly) for width in (1280, 1920))])
 def test_it_keeps_within_the_page(shown: Notebook, width: int) -> None:
     shown.page.set_viewport_size({"width": width, "height": 900})

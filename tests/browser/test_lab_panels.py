@@ -90,6 +90,7 @@ def test_compaction_asks_what_if_and_runs(shown: Notebook) -> None:
     expect(output.locator("svg").last.locator("text").filter(has_text=re.compile("^15$"))).to_have_count(1)
 
 
+@pytest.mark.nightly
 def test_compaction_follows_the_table(shown: Notebook) -> None:
     output = shown.output(COMPACT)
     output.get_by_label("Refresh automatically").check()
@@ -101,6 +102,7 @@ def test_compaction_follows_the_table(shown: Notebook) -> None:
     output.get_by_label("Refresh automatically").uncheck()
 
 
+@pytest.mark.nightly
 def test_compaction_is_run_by_mouse(shown: Notebook) -> None:
     output = shown.output(COMPACT)
     output.get_by_role("button", name="Reset to table settings").click()
@@ -250,6 +252,7 @@ def test_a_table_is_made_by_a_form(shown: Notebook) -> None:
     expect(cells).to_have_count(len(CELLS))
 
 
+@pytest.mark.nightly
 def test_no_name_or_value_becomes_markup(shown: Notebook) -> None:
     for cell in HOSTILE:
         shown.output(cell).locator(".pnb, .pnb-r, .pnb-t").first.wait_for()

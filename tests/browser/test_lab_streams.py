@@ -116,6 +116,7 @@ def test_nothing_is_cut_off_at_900_pixels_beside_a_stream(shown: Notebook) -> No
         shown.page.set_viewport_size({"width": 1180, "height": 1000})
 
 
+@pytest.mark.nightly
 def test_it_pauses_seeks_and_stops_by_keyboard(shown: Notebook) -> None:
     output, keyboard = shown.output(LIVE), shown.page.keyboard
     output.get_by_role("button", name="pause").focus()

@@ -100,6 +100,7 @@ def test_catalog_by_spark_settings(server, wb):
     assert sorted(r.id for r in wb.spark.table("far.default.s").collect()) == [1, 2]
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("server")
 @pytest.mark.spark
 def test_streams(wb):

@@ -264,6 +264,7 @@ def test_sixteen_writers_with_failing_requests_lose_no_row(s3, proxy):
     assert set(proxy.failed) == {"500", "503", "reset", "reply lost", "reply cut"}
 
 
+@pytest.mark.nightly
 def test_a_large_file_survives_failing_requests(s3, proxy):
     proxy.fail = 0.25
     fs = open_fs("s3://lake", {**s3, "s3.endpoint": proxy.endpoint})

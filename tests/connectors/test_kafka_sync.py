@@ -261,6 +261,7 @@ def equal_at_the_end(wb, broker, count: int, kills: int) -> None:
             process.wait()
 
 
+@pytest.mark.nightly
 def test_a_sync_that_is_killed_takes_each_change_once(wb, broker):
     equal_at_the_end(wb, broker, 600, kills=2)
 

@@ -318,6 +318,7 @@ def test_a_sync_that_is_killed_loses_nothing_and_takes_nothing_twice(wb, postgre
     equal_at_the_end(wb, postgres, *of_table(name), 2_000, 1, kills=1)
 
 
+@pytest.mark.nightly
 def test_a_sync_of_a_database_that_is_killed_loses_nothing_and_takes_nothing_twice(wb, postgres, shop):
     equal_at_the_end(wb, postgres, *of_database(shop), 2_000, 1, kills=1)
 

@@ -84,7 +84,7 @@ def judge(shared: Path, tmp_path: Path, count: int, seed: int) -> list[str]:
 
 
 def test_java_reads_a_slice(shared, tmp_path):
-    assert judge(shared, tmp_path, 16, seed=7) == []
+    assert judge(shared, tmp_path, 8, seed=7) == []
 
 
 @pytest.mark.nightly

@@ -83,6 +83,7 @@ def both_read(peers: Peers, wb: paimon_nb.Workbench, table: str, **options: str)
     return theirs
 
 
+@pytest.mark.nightly
 def test_references_to_values_in_files_and_in_other_tables(tmp_path):
     peers = Peers(tmp_path)
     path = tmp_path / "media.bin"
@@ -117,6 +118,7 @@ def test_references_to_values_in_files_and_in_other_tables(tmp_path):
         peers.close()
 
 
+@pytest.mark.nightly
 def test_values_of_the_same_age_are_not_chosen_from(tmp_path):
     """pypaimon gives the rolled files of one snapshot the numbers 1, 2, 3 ..., and an update the number of its snapshot."""
     peers, wb = Peers(tmp_path), paimon_nb.connect(str(tmp_path))

@@ -33,7 +33,7 @@ KINDS: dict[str, str] = {
 
 UPDATED = ("key_cross",)
 """Kinds that every run holds to `SCRIPT`. All are in the long run."""
-MERGED = ("key_lookup", "marked")
+MERGED = ("key_lookup",)
 """Kinds that every run holds to MERGE INTO (`test_merge.py`): others, whatever they have in common is asked once."""
 
 

@@ -90,6 +90,7 @@ def test_what_cannot_be_viewed_is_named(swb, arguments, error, why):
         swb.run(f"SELECT sys.blob_view({arguments}) FROM t")
 
 
+@pytest.mark.nightly
 def test_a_store_that_signs_no_urls(swb, uri):
     call = "descriptor_to_presigned_url('default.t', {}, {})"
     place, hour = f"sys.path_to_descriptor('{uri}')", "INTERVAL '1' HOUR"

@@ -17,7 +17,7 @@ from paimon_nb.base.errors import BadOptionValue, PaimonError
 pytestmark = pytest.mark.spark
 FLINK: dict[str, Any] = json.loads((Path(__file__).parent / "flink_answers.json").read_text())
 REFUSED = "refused"
-SLICE = 12
+SLICE = 29
 """Every so many cells, so that each statement and each bucket mode is among them; all of them in the nightly run."""
 
 

@@ -121,6 +121,7 @@ def test_what_is_refused(made):
     assert [r[0] for r in stored(made)] == [1, 4, 5]
 
 
+@pytest.mark.nightly
 def test_somebody_changes_the_same_rows(made, monkeypatch):
     """Between the reading of the rows and the commit: refused, and nothing of it is left."""
     real, files = column_update.write_messages, []
@@ -154,6 +155,7 @@ def test_files_that_do_not_fit_are_no_answer(made):
         group_by_row_range([file, replace(file, file_name="other", row_count=file.row_count + 1)])
 
 
+@pytest.mark.nightly
 @pytest.mark.java
 def test_java_reads_new_values_of_columns(made, shared):
     made.run(FIRST)

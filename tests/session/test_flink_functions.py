@@ -8,6 +8,7 @@ from decimal import Decimal
 
 import pytest
 from flink_functions import ALL, ANSWERS, OTHERWISE, OVER, PREPARE, QUERIES, ROWS
+from sampling import sampled
 
 FLINK = json.loads(ANSWERS.read_text())
 
@@ -85,7 +86,9 @@ def together(wb, expressions, first):
 
 @pytest.mark.spark
 @pytest.mark.parametrize(
-    "some", [*(ROWS[i : i + 40] for i in range(0, len(ROWS), 40)), OVER, ALL], ids=lambda some: some[0]
+    "some",
+    [*sampled([ROWS[i : i + 40] for i in range(0, len(ROWS), 40)], 3), OVER, ALL],
+    ids=lambda some: some[0],
 )
 def test_functions(asked, some):
     ours = together(asked, some, first=some[0] not in ALL)
@@ -127,6 +130,7 @@ def test_json_is_made_in_the_order_it_is_written_in(asked):
     assert rows(asked, said) == [[nested, '{"p":1,"q":"one"}', False, "1", rows_]]
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_patterns_and_separators_of_any_text(asked):
     """Flink's answers: a pattern may be empty or invalid."""
@@ -194,6 +198,7 @@ MONTHS = [
 """Flink's answers: two days, months, years and quarters between them, months with 10:00 of the first, of the second day."""
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_months_end_with_the_last_day_of_a_shorter_one(swb):
     swb.run("SET 'execution.runtime-mode' = 'batch'")

@@ -16,7 +16,7 @@ def tracked(wb) -> list[tuple]:
 @pytest.mark.parametrize(
     ("kind", "inline"),
     [
-        (COPIES, row_level_write.INLINE_BYTES),
+        pytest.param(COPIES, row_level_write.INLINE_BYTES, marks=pytest.mark.nightly),
         (VECTORS, row_level_write.INLINE_BYTES),
         pytest.param(COPIES, 0, marks=pytest.mark.nightly),
         pytest.param(VECTORS, 0, marks=pytest.mark.nightly),

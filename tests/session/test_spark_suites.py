@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from sampling import sampled
 
 from paimon_nb.base.errors import (
     BadOptionValue,
@@ -130,7 +131,7 @@ def test_a_merged_column_is_null_in_older_rows_whatever_its_fields_say(swb):
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("format", ["parquet", "orc", "avro"])
+@pytest.mark.parametrize("format", sampled(["parquet", "orc", "avro"], 3))
 def test_null_beside_required_fields(swb, format):
     swb.run(f"""
         CREATE TABLE t (id INT, s STRUCT<a: INT NOT NULL, b: STRUCT<c: STRING NOT NULL> NOT NULL>, l ARRAY<STRUCT<x: BIGINT NOT NULL>>)
@@ -296,7 +297,10 @@ def path_of(wb, table: str, condition: str) -> str:
 @pytest.mark.spark
 @pytest.mark.parametrize(
     "options",
-    ["", "TBLPROPERTIES ('deletion-vectors.enabled' = 'true')", "TBLPROPERTIES ('row-tracking.enabled' = 'true')"],
+    sampled(
+        ["", "TBLPROPERTIES ('deletion-vectors.enabled' = 'true')", "TBLPROPERTIES ('row-tracking.enabled' = 'true')"],
+        3,
+    ),
 )
 def test_rows_deleted_and_updated_by_their_file(swb, options):
     swb.run(f"CREATE TABLE t (id INT, v STRING) {options}")
@@ -522,7 +526,7 @@ def columns_of_statistics(wb) -> dict[str, tuple]:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize(("kind", "setting"), [("parquet", None), ("parquet", "true"), ("orc", "true")])
+@pytest.mark.parametrize(("kind", "setting"), sampled([("parquet", None), ("parquet", "true"), ("orc", "true")], 2))
 def test_char_is_padded_and_compared_with_padding(swb, kind, setting):
     if setting is not None:
         swb.run(f"SET spark.sql.readSideCharPadding = {setting}")

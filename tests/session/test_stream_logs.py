@@ -129,6 +129,7 @@ def test_logs_are_kept_in_a_table(swb):
     follows(swb, text, "pairs", [("SHOW TABLES", [("+I", ["a"]), ("+U", ["a", "b"])])])
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_row_ids_are_kept_in_a_table(swb):
     swb.run("""
@@ -143,6 +144,7 @@ def test_row_ids_are_kept_in_a_table(swb):
     )  # fmt: skip
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_sequence_numbers_are_kept_in_a_table(swb):
     swb.run("""

@@ -336,6 +336,7 @@ def test_a_dimension_of_the_greatest_values_of_the_first_partition_columns(swb):
                    "FOR SYSTEM_TIME AS OF o.at AS k ON o.customer = k.c").collect(1, 20)  # fmt: skip
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_a_stream_of_changes_with_two_columns_of_one_name(swb):
     """The dimension ignores where its hint says to begin."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from sampling import sampled
 from test_stream_normalize import changes
 
 from paimon_nb.base.errors import UnsupportedOperation
@@ -89,7 +90,7 @@ def test_sums_of_groups_of_added_rows_are_replaced(swb):
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("producer", ["none", "lookup"])
+@pytest.mark.parametrize("producer", sampled(["lookup", "none"], 2))
 def test_rows_that_change_are_taken_out_of_a_sum(swb, producer):
     swb.run(f"""
         CREATE TABLE inp (id INT PRIMARY KEY NOT ENFORCED, k INT, b INT) WITH ('bucket' = '1', 'changelog-producer' = '{producer}');
@@ -146,6 +147,7 @@ def test_the_changes_of_a_grouped_result_say_what_they_replace(swb, table):
         assert [tuple(r.values()) for r in next(found).to_pylist()] == [("-U", 1, 1), ("+U", 1, 4)]
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_an_expression_over_a_key_table_is_normalised(swb):
     swb.run("""

@@ -37,13 +37,13 @@ def data_files(table):
     return sorted(p.name for p in Path(table.store.root).rglob("data-*"))
 
 
-INLINE_EVERY_TIME = ("append partitioned", "keyed", "dynamic")
+EVERY_TIME = {"inline": ("append partitioned", "keyed"), "tasks": ("append buckets", "keyed partitioned", "dynamic")}
 
 
 @pytest.mark.parametrize(
     ("kind", "way"),
     [
-        pytest.param(kind, way, marks=pytest.mark.nightly if way == "inline" and kind not in INLINE_EVERY_TIME else [])
+        pytest.param(kind, way, marks=[] if kind in EVERY_TIME[way] else pytest.mark.nightly)
         for kind in KINDS
         for way in WAYS
     ],

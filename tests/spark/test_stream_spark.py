@@ -109,6 +109,7 @@ def test_options_say_where_to_start_and_how_much_a_batch_takes(wb, tmp_path):
     assert table.store.consumers.next_snapshot("me") >= 9  # the last batch is dealt with once the next is asked for
 
 
+@pytest.mark.nightly
 def test_the_first_state_is_whole_whatever_the_limit_and_what_follows_keeps_to_it(wb, tmp_path):
     """`latest-full` under a trigger of its own time: one micro-batch of the state, then batches of the limit."""
     table = make(wb, keys=False)
@@ -367,6 +368,7 @@ def test_available_now_reads_all_that_was_there_in_micro_batches_of_the_limit(wb
     assert sum(p["numInputRows"] for p in third.recentProgress) == 0
 
 
+@pytest.mark.nightly
 def test_available_now_reads_what_came_after_an_empty_micro_batch_that_it_repeats(wb, tmp_path):
     """Found by a story: the process was killed behind its first, empty micro-batch; the next run read nothing."""
     table = make(wb, keys=False)
@@ -379,6 +381,7 @@ def test_available_now_reads_what_came_after_an_empty_micro_batch_that_it_repeat
     assert run() == []
 
 
+@pytest.mark.nightly
 def test_a_table_that_a_stream_is_joined_with_is_read_in_each_micro_batch(wb, tmp_path):
     """A DataFrame has the rows of one snapshot; in the plan of a stream it has those of each micro-batch's time, as in Java."""
     facts = make(wb, "facts", keys=False)
@@ -403,6 +406,7 @@ def test_a_table_that_a_stream_is_joined_with_is_read_in_each_micro_batch(wb, tm
     assert again() == [[(1, "one"), (1, "one")]]
 
 
+@pytest.mark.nightly
 def test_a_new_column_of_the_target_does_not_end_its_stream(wb, tmp_path):
     table, _ = make(wb, keys=False), make(wb, "target", keys=False)
     writer = wb.spark.readStream.table("t").writeStream.format("paimon")
