@@ -68,6 +68,8 @@ SERVERS = {
         "interop/test_alternating.py", "interop/test_privileges.py", "interop/test_fuzz_sessions.py",
         "spark/", "procedures/test_procedures.py", "procedures/test_copy.py", "catalog/test_privilege.py", "catalog/test_rest_sql.py",
         "adversary/test_stored_texts.py", "adversary/test_assistants_server.py", "interop/test_peers_spark.py", "options/test_support.py", "table/write/compact/test_cluster.py", "table/read/test_newer_columns.py",
+        "adversary/test_failing_statements.py", "adversary/test_privileges_of_files.py", "table/read/test_index_search.py", "table/read/test_shared_shredding.py", "table/tables/test_geospatial.py",
+        "table/write/test_inline_blobs.py", "table/write/test_shared_shredding_write.py",
         "notebook/test_catalog_tree.py", "notebook/test_chart.py", "notebook/test_error_places.py", "notebook/test_grid.py", "notebook/test_magics.py", "notebook/test_undo.py",
         "notebook/test_panel_words.py", "notebook/test_plain_answers.py", "notebook/test_run_line.py", "notebook/test_wide.py",
     ),
@@ -75,7 +77,7 @@ SERVERS = {
     "Spark of its own: session": ("spark/test_session.py",),
     "JupyterLab: results": (
         "browser/test_lab_chart.py", "browser/test_lab_data.py", "browser/test_lab_grid.py", "browser/test_lab_history.py",
-        "browser/test_lab_streams.py", "browser/test_lab_catalog.py", "browser/test_lab_editor.py", "browser/test_lab_run_line.py",
+        "browser/test_lab_streams.py", "browser/test_lab_catalog.py", "browser/test_lab_editor.py", "browser/test_lab_run_line.py", "browser/test_lab_pipeline.py",
     ),
     "JupyterLab: panels": (
         "browser/test_lab.py", "browser/test_lab_home.py", "browser/test_lab_kernel.py", "browser/test_lab_pages.py",

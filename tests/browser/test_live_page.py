@@ -121,7 +121,7 @@ def parts(*often: str, rest: Callable[[str], bool] = lambda _: True) -> list[Any
     return [p if p in often else pytest.param(p, marks=pytest.mark.nightly) for p in PARTS if p in often or rest(p)]
 
 
-@pytest.mark.parametrize("part", parts("timeline: a commit", "grid: a filter"))
+@pytest.mark.parametrize("part", parts("grid: a filter"))
 def test_a_click_goes_on_while_its_part_is_drawn_again(page: Page, workbench: Workbench, part: str) -> None:
     """An answer of the kernel may come between the press of the mouse and its release."""
     make, selector = PARTS[part]

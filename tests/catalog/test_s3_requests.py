@@ -136,6 +136,7 @@ def test_a_commit_after_a_commit(s3):
     assert _immutable([r.key for r in requests.all if r.method == "GET"]) == []  # this process wrote them
 
 
+@pytest.mark.nightly
 def test_a_commit_that_compacts(s3):
     """The rows and the result of their compaction are written together, and so is the metadata of both snapshots."""
 
@@ -177,6 +178,7 @@ def test_a_failed_write_in_the_background_is_reported_at_the_end(s3):
     assert fs.read(path) == b"theirs"
 
 
+@pytest.mark.nightly
 def test_many_small_files_come_side_by_side(s3):
     place = f"s3://lake/{uuid.uuid4().hex}"
     table = _create({**s3, "warehouse": place}, ["id"], 24)

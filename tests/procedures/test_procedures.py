@@ -9,6 +9,7 @@ import time
 from typing import Any
 
 import pytest
+from sampling import sampled
 
 import paimon_nb
 from paimon_nb.base import clock
@@ -784,7 +785,7 @@ def test_alter_column_default_value(three):
 # -- all of them
 
 
-@pytest.mark.parametrize("name", sorted(PROCEDURES))
+@pytest.mark.parametrize("name", sampled(sorted(PROCEDURES), 3))
 def test_the_table_must_be_there_and_names_must_be_known(three, name):
     procedure = PROCEDURES[name]
     samples = {"text": "'x'", "int": "1", "bool": "true", "time": "1", "span": "'1 h'"}
@@ -804,7 +805,7 @@ def test_the_table_must_be_there_and_names_must_be_known(three, name):
     assert (three.ids(), len(three.rows())) == ([1, 2, 3], 3)
 
 
-@pytest.mark.parametrize("name", sorted(PROCEDURES))
+@pytest.mark.parametrize("name", sampled(sorted(PROCEDURES), 3))
 def test_numbers_booleans_and_times_are_checked(three, name):
     procedure = PROCEDURES[name]
     for argument in procedure.arguments:

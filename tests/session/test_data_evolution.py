@@ -225,6 +225,7 @@ def merged(wb, column, action=None):
     return [r["index_type"] for r in wb.table("evolved_indexed").system("table_indexes").to_pylist()]
 
 
+@pytest.mark.nightly
 def test_an_indexed_column_is_not_updated_under_its_index(indexed):
     before = data_files_of(indexed)
     with pytest.raises(UnsupportedOperation, match="global index") as caught:
@@ -316,6 +317,7 @@ def test_a_merge_deletes_updates_and_inserts_in_one_commit(swb):
     assert stored(swb) == [(2, 20, 7), (5, 50, 7)]
 
 
+@pytest.mark.nightly
 def test_blobs_are_changed_by_merge_update_and_delete(tmp_path, spark):
     wb = paimon_nb.connect(str(tmp_path), spark=spark)
     evolves = "'row-tracking.enabled' = 'true', 'data-evolution.enabled' = 'true', 'deletion-vectors.enabled' = 'true'"

@@ -87,7 +87,7 @@ def together(wb, expressions, first):
 @pytest.mark.spark
 @pytest.mark.parametrize(
     "some",
-    [*sampled([ROWS[i : i + 40] for i in range(0, len(ROWS), 40)], 3), OVER, ALL],
+    [*sampled([ROWS[i : i + 40] for i in range(0, len(ROWS), 40)], 4), OVER, ALL],
     ids=lambda some: some[0],
 )
 def test_functions(asked, some):

@@ -107,6 +107,7 @@ def test_fields_that_are_missing_or_unknown_are_refused(swb, source):
     assert rows(swb, "SELECT * FROM t") == []
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_a_merged_column_is_null_in_older_rows_whatever_its_fields_say(swb):
     swb.run("CREATE TABLE w (a INT, b STRUCT<name: STRING, nick: STRING>); INSERT INTO w VALUES (1, NULL)")
@@ -168,6 +169,7 @@ def test_the_audit_log_between_tags_tells_deletes_behind_a_compaction(swb):
     assert increment(swb, "t$audit_log", "3", "4") == [("-D", 1, "a")]
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_tags_before_and_after_a_change_of_buckets(swb):
     swb.run("""

@@ -92,6 +92,7 @@ def test_a_job_whose_source_was_rolled_back_says_so_first(swb):
     assert listed["message"].endswith("resume with: INSERT INTO t SELECT * FROM s")
 
 
+@pytest.mark.nightly
 def test_a_job_that_was_stopped_while_it_wrote_its_first_offset_starts_again(swb, tmp_path):
     """Found by a story: Spark leaves a temporary file and then refuses the checkpoint for ever."""
     swb.run("CREATE TABLE s (k INT); CREATE TABLE t (k INT); INSERT INTO s VALUES (1)")
@@ -120,6 +121,7 @@ def test_a_second_job_with_the_checkpoint_of_a_running_one_is_refused(swb, tmp_p
     assert (first.status, rows(swb, "t")) == ("RUNNING", [(1,), (2,)])
 
 
+@pytest.mark.nightly
 def test_a_select_does_not_resume_from_another_select(swb, tmp_path):
     """A checkpoint folder is for jobs: a SELECT begins with all rows, as in Flink."""
     swb.run("CREATE TABLE s (k INT); INSERT INTO s VALUES (1), (2)")

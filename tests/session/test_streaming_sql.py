@@ -89,6 +89,7 @@ def test_results_that_change_are_followed_down_and_up(swb):
     assert folded(seen[:1]) == Counter({("a", 2): 1, ("b", 1): 1})
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_an_aggregate_of_all_rows_begins_with_the_first_row(swb):
     keyed(swb, "t", "k INT, v INT", "k")
@@ -132,6 +133,7 @@ def test_row_kinds_ride_along_and_dimensions_are_looked_up_as_they_are(swb):
         job.stop()
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_a_query_that_fell_behind_takes_several_snapshots_at_once_and_keeps_their_order(swb):
     keyed(swb, "people", "k INT, seat INT", changelog_producer="input", bucket="2")

@@ -142,6 +142,7 @@ def test_tables_by_pyspark(swb):
     spark.catalog.uncacheTable("t")
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_overwrite_by_a_condition_is_of_the_partition_that_it_names(swb):
     from pyspark.sql.functions import col, lit
@@ -169,6 +170,7 @@ def test_overwrite_by_a_condition_is_of_the_partition_that_it_names(swb):
     assert after(lit(True), (5, 5, "z")) == [(5, 5, "z")]
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_a_table_is_replaced_by_pyspark_or_stays_as_it_was(swb):
     rows = swb.spark.createDataFrame([(1, "a")], "id INT, v STRING")
@@ -199,6 +201,7 @@ def test_partitions_that_a_writer_names_are_the_tables(swb):
     assert swb.table("t").to_arrow().num_rows == 2
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_merge_by_pyspark_of_keys_that_spark_widens(swb):
     """Python's numbers are BIGINT, and Spark casts the table's INT for the comparison."""

@@ -143,6 +143,7 @@ def test_changes_of_one_key_keep_their_order(wb, tmp_path):
     assert sorted(copied.to_arrow().to_pylist(), key=lambda r: r["k"]) == [{"k": k, "v": "29"} for k in range(5)]
 
 
+@pytest.mark.nightly
 def test_kinds_travel_from_table_to_table(wb, tmp_path):
     source, target = make(wb, changelog_producer="input"), make(wb, "target")
     source.append(rows((1, "a"), (2, "b")))

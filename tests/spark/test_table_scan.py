@@ -125,7 +125,9 @@ def test_ways_are_the_ones_expected(tmp_path):
     }
 
 
-@pytest.mark.parametrize("limits", [StrategyLimits(), StrategyLimits(inline_bytes=0)], ids=["inline", "big"])
+@pytest.mark.parametrize(
+    "limits", sampled([StrategyLimits(inline_bytes=0), StrategyLimits()], 2), ids=["big", "inline"]
+)
 def test_chosen_columns_in_any_case_and_counts(spark, tmp_path, limits):
     table = build(tmp_path, "deduplicate", partitioned=True, odd=True, seed=3)
     whole = table.to_arrow()
