@@ -30,7 +30,6 @@ from paimon_nb.statements import (
     SparkCommand,
     Use,
 )
-from paimon_nb.table.tables.inspect.formatting import count_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -241,6 +240,7 @@ def analyze(context: StatementContext, statement: Analyze) -> Result:
 
 def _analyzed_partitions(context: StatementContext, statement: Analyze, table: Table) -> Result:
     """ANALYZE of a format table whose partitions a catalog registers: what it knows of them."""
+    from paimon_nb.table.tables.inspect.formatting import count_text
     from paimon_nb.table.write.commit.partition_register import analyze_partitions
 
     if statement.columns != ():
