@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from sampling import sampled
 
 import paimon_nb
 from paimon_nb.base.errors import PaimonError, SqlAnalysisError, SqlSyntaxError, UnsupportedOperation
@@ -75,7 +76,7 @@ WRITING = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", WRITING)
+@pytest.mark.parametrize("text", sampled(WRITING, 2))
 def test_a_text_that_writes_is_refused_and_changes_nothing(wb: paimon_nb.Workbench, tmp_path: Path, text: str) -> None:
     tables = wb.duckdb()
     tables.connection.execute("CREATE TABLE own (a INT); INSERT INTO own VALUES (1)")

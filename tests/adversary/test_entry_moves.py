@@ -13,6 +13,7 @@ import pytest
 from adversary_kit import Place
 from catalog_faults import CHANGES, READS, JdbcPlace
 from memory_s3 import Killed
+from sampling import sampled
 from test_races import CREATE, check_sound, folders_of, ids_of, rows
 from test_statement_faults import forget
 
@@ -163,7 +164,7 @@ def places_of(place: JdbcPlace | HivePlace) -> dict[str, list[int]]:
     return found
 
 
-@pytest.mark.parametrize("statement", BEFORE)
+@pytest.mark.parametrize("statement", sampled(BEFORE, 3))
 def test_a_process_is_killed_at_any_change(place, statement):
     """The next statement that meets the table completes what was half done; no one needs `CALL sys.repair`."""
     identity = prepare(place, statement)
@@ -240,7 +241,7 @@ def test_a_process_is_killed_before_any_statement(place, statement, afterwards):
     assert wrong == {}
 
 
-@pytest.mark.parametrize("between", ["SELECT * FROM y", "renamed again", "another table"])
+@pytest.mark.parametrize("between", sampled(["SELECT * FROM y", "renamed again", "another table"], 3))
 def test_a_process_stands_still_at_any_change(place, between):
     """Another process completes its RENAME and goes on with the table. Then the first one continues."""
     identity = prepare(place, RENAME)

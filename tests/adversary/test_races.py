@@ -89,13 +89,16 @@ def once(act: Callable[[], Any]) -> Callable[[], None]:
 
 def cases() -> list[Any]:
     """Place, statements and moment; most of those that are not on a local disk are in the nightly run."""
-    often = ("rename", "drop and create")
+    often = {"s3": ("rename",)}
     return [
         pytest.param(
             kind,
             meanwhile,
             at,
-            marks=pytest.mark.nightly if kind != "filesystem" and (meanwhile not in often or "manifest" in at) else (),
+            marks=pytest.mark.nightly
+            if kind != "filesystem"
+            and (meanwhile not in often.get(kind, ("rename", "drop and create")) or "manifest" in at)
+            else (),
         )
         for kind in KINDS
         for meanwhile in MEANWHILE
@@ -231,7 +234,7 @@ def _acting(act: Callable[[], None], at: str, call: Callable[..., Any]) -> Calla
     return acting
 
 
-@pytest.mark.parametrize("kind", ["filesystem", "sqlite", "s3"])
+@pytest.mark.parametrize("kind", ["filesystem", "sqlite", pytest.param("s3", marks=pytest.mark.nightly)])
 def test_a_new_table_where_files_were_left(kind, tmp_path, request, caplog):
     """A writer of another engine, or one that was killed, left a snapshot in the folder of a table that is gone."""
     s3 = request.getfixturevalue("s3") if kind == "s3" else None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import fastavro
 import pytest
 from registry_server import Registry
+from sampling import sampled
 from test_formats import fields, read
 
 from paimon_nb.base.errors import BadMessage, BadOptionValue, SourceUnavailable, UnknownOption
@@ -75,7 +76,7 @@ LOGICAL = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("t", LOGICAL)
+@pytest.mark.parametrize("t", sampled(LOGICAL, 4))
 def test_every_type_with_its_edges(registry, t):
     schema, values = LOGICAL[t]
     messages = [message_of_stored(registry, schema, stored) for stored, _ in values]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from sampling import sampled
 
 from paimon_nb.incremental.deltas import change_between, look_up
 from paimon_nb.incremental.operators import WEIGHT
@@ -68,7 +69,7 @@ def _counted(rows: pa.Table, sign: int = 1) -> Counter[str]:
     return found
 
 
-@pytest.mark.parametrize("kind", TABLES)
+@pytest.mark.parametrize("kind", sampled(TABLES, 4))
 def test_many_changed_keys(wb: paimon_nb.Workbench, kind: str) -> None:
     columns, options = TABLES[kind]
     wb.run(f"CREATE TABLE t ({columns}) WITH ({options})")

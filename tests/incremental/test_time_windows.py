@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import pyarrow as pa
 import pytest
 from incremental_kit import change, create_target, refreshed
+from sampling import sampled
 
 from paimon_nb import incremental
 
@@ -81,7 +82,7 @@ QUERIES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", QUERIES)
+@pytest.mark.parametrize("name", sampled(QUERIES, 3))
 def test_windows_follow_their_rows(wb: paimon_nb.Workbench, name: str) -> None:
     windows, text = QUERIES[name]
     change(wb, "CREATE TABLE e (id INT, ts TIMESTAMP(3), PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '1')")

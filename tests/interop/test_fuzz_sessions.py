@@ -50,6 +50,7 @@ def test_a_tenth_of_the_sessions_streams() -> None:
     assert streaming == list(range(9, 100, 10))
 
 
+@pytest.mark.nightly
 def test_the_sessions_have_every_kind_of_statement() -> None:
     text = "\n".join(s for seed in range(NIGHTLY) for s in Session(seed).statements)
     for kind in (

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from sampling import sampled
 from shell_kit import KEYED, Shell, rows
 
 from paimon_nb.base.errors import PaimonError
@@ -93,7 +94,7 @@ def three_loads(wb: Workbench) -> Table:
     return table
 
 
-@pytest.mark.parametrize("how", BROKEN)
+@pytest.mark.parametrize("how", sampled(BROKEN, 3))
 def test_each_command_shows_or_says(shell: Shell, how: str) -> None:
     table = three_loads(workbench())
     BROKEN[how](Path(table.path))

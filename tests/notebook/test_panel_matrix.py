@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
+from sampling import sampled
 
 import paimon_nb
 from paimon_nb.notebook.reports import health_report
@@ -124,7 +125,7 @@ def faults_of(wb: Workbench, table: Table, name: str) -> list[str]:
     return []
 
 
-@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("state", sampled(STATES, 3))
 def test_panels_of_all_states(state: str, tmp_path: Path) -> None:
     with paimon_nb.connect(str(tmp_path / "wh")) as wb:
         table = STATES[state](wb)

@@ -6,6 +6,7 @@ import datetime as dt
 from decimal import Decimal
 
 import pytest
+from sampling import sampled
 
 from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.session.materialized.column_lineage import LineageReader
@@ -235,7 +236,7 @@ ROWS_OF_OPERATORS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("operator", ROWS_OF_OPERATORS)
+@pytest.mark.parametrize("operator", sampled(ROWS_OF_OPERATORS, 3))
 def test_rows_of_each_operator(lake, operator):
     query, key, expected = ROWS_OF_OPERATORS[operator]
     lake.run("INSERT INTO orders (id, price, item) VALUES (4, 3, 9); INSERT INTO items VALUES (3, 'cog')")

@@ -76,7 +76,7 @@ def test_orc_file_without_a_timestamp_names_no_zone(name, zone, monkeypatch):
     assert comparable(as_rows(table, schema.fields), schema.fields) == comparable(golden_rows(name), schema.fields)
 
 
-@pytest.mark.parametrize("name", ["ap_parquet", "ap_orc", "ap_avro"])
+@pytest.mark.parametrize("name", ["ap_parquet", pytest.param("ap_orc", marks=pytest.mark.nightly), "ap_avro"])
 def test_broken_bytes_are_named(name, tmp_path):
     schema, data = golden_schema(name), Path(golden_file(name)).read_bytes()
     good, dice = read_data_file(FS, golden_file(name), schema.fields), random.Random(name)

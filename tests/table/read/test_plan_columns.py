@@ -7,6 +7,7 @@ import random
 from typing import TYPE_CHECKING
 
 import pytest
+from sampling import sampled
 from write_kit import make_table
 
 from paimon_nb.format.manifest import EMPTY_ROW, EMPTY_STATS, DataFile, LazyFiles, SimpleStats
@@ -84,7 +85,7 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", sampled(KINDS, 3))
 def test_the_same_plan_both_ways(kind):
     keyed, options = KINDS[kind]
     quick, slow = tables(random.Random(kind), 1_100, keyed, **options)

@@ -13,6 +13,7 @@ import pyarrow.dataset as ds
 import pyarrow.orc as orc
 import pyarrow.parquet as pq
 import pytest
+from sampling import sampled
 
 import paimon_nb
 from paimon_nb.base.errors import AlreadyExists, ReadError, SchemaMismatch, UnsupportedFormat, UnsupportedOperation
@@ -61,7 +62,7 @@ def sorted_values(found: pa.Table) -> list:
 
 
 @pytest.mark.parametrize("kind", FORMATS)
-@pytest.mark.parametrize("type_name", VALUES)
+@pytest.mark.parametrize("type_name", sampled(VALUES, 3))
 def test_values_are_read_by_others_and_read_from_them(wb, kind, type_name):
     values = VALUES[type_name]
     if kind == "orc" and type_name == "TIMESTAMP(3)":

@@ -72,7 +72,7 @@ def test_others_read_partitions_with_their_values(wb, library):
 
 @pytest.mark.parametrize("kind", ["parquet", "orc"])
 @pytest.mark.parametrize(
-    "sql_type", [pytest.param(t, marks=[] if t in ("FLOAT", "DATE") else pytest.mark.nightly) for t in matrix.READ_AS]
+    "sql_type", [pytest.param(t, marks=[] if t == "FLOAT" else pytest.mark.nightly) for t in matrix.READ_AS]
 )
 def test_no_stored_value_becomes_another_one(wb, kind, sql_type):
     orc_time = kind == "orc" and sql_type.startswith("TIME(")  # stored as INT

@@ -2,6 +2,7 @@
 
 import partition_doors as doors
 import pytest
+from sampling import sampled
 
 import paimon_nb
 
@@ -22,7 +23,7 @@ def wb(tmp_path):
     return paimon_nb.connect(str(tmp_path / "w"))
 
 
-@pytest.mark.parametrize("legacy", [True, False])
+@pytest.mark.parametrize("legacy", sampled([True, False], 2))
 @pytest.mark.parametrize(
     "sql_type",
     [

@@ -12,6 +12,7 @@ import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import Refused, Version
+from sampling import sampled
 
 from paimon_nb import UnsupportedOperation
 from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND
@@ -147,8 +148,8 @@ def test_kernel_equals_reference(name: str, runs: list[list[Version]], drop_dele
     assert versions_of(merge([kv(r) for r in runs], spec, drop_delete, alone_as_is=alone_as_is)) == expected
 
 
-@pytest.mark.parametrize("name", SPECS)
-@pytest.mark.parametrize("joined_bytes", [0, 1 << 20], ids=["apart", "joined"])
+@pytest.mark.parametrize("name", sampled(SPECS, 2))
+@pytest.mark.parametrize("joined_bytes", sampled([0, 1 << 20], 2), ids=["apart", "joined"])
 @given(runs=histories())
 @settings(max_examples=EXAMPLES)
 def test_keys_in_pieces_are_what_one_merge_gives(name: str, joined_bytes: int, runs: list[list[Version]]) -> None:

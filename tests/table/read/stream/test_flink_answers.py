@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from golden_tables import unpack
+from sampling import sampled
 
 from paimon_nb import open_table
 
@@ -25,7 +26,7 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return where
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", sampled(TABLES, 3))
 def test_each_mode_gives_what_flink_gives(warehouse: Path, name: str) -> None:
     partitioned = "PARTITIONED" in TABLES[name][1]
     wrong = {}
