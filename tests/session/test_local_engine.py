@@ -489,21 +489,21 @@ def test_dataframes_come_from_spark(swb):
 
 @pytest.mark.spark
 def test_random_queries_have_sparks_answers(swb):
-    out = differences(swb, seed=1, count=15)
+    out = differences(swb, seed=1, count=30)
     assert out.found == []
     assert out.local > out.asked / 3
 
 
 @pytest.mark.spark
 def test_random_joins_subqueries_and_windows_have_sparks_answers(swb):
-    out = differences(swb, seed=2, count=12, kind=Structures)
+    out = differences(swb, seed=2, count=25, kind=Structures)
     assert out.found == []
     assert out.local > out.asked / 3
 
 
 @pytest.mark.spark
 def test_random_nested_values_times_and_patterns_have_sparks_answers(swb):
-    out = differences(swb, seed=3, count=15, kind=Nested)
+    out = differences(swb, seed=3, count=30, kind=Nested)
     assert out.found == []
     assert out.local > out.asked / 2
 
