@@ -55,7 +55,6 @@ def _race(options: dict[str, str], writers: int, commits: int) -> None:
     assert table.store.snapshots.ids() == list(range(1, writers * commits + 1))
 
 
-@pytest.mark.nightly
 def test_four_writers_lose_no_commit(s3, warehouse):
     _race({**s3, "warehouse": warehouse}, 4, 3)
 
