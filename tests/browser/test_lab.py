@@ -541,6 +541,7 @@ def test_the_note_of_an_axis_by_rank_is_whole_at_every_width(shown: Notebook, wi
         expect(shown.output(LSM).locator(".key-axis text").filter(has_text="not to scale")).to_have_count(0)
 
 
+@pytest.mark.nightly
 def test_the_stored_notebook_shows_its_picture_without_a_kernel(shown: Notebook, lab: Lab) -> None:
     answered(shown)
     shown.command("docmanager:save")

@@ -33,6 +33,7 @@ def shown(notebook: Notebook, lab: Lab) -> Notebook:
     return opened(notebook, lab, "data.ipynb", CELLS)
 
 
+@pytest.mark.nightly
 def test_a_file_is_queried_and_the_guess_is_shown(shown: Notebook) -> None:
     output = shown.output(FILE)
     expect(output.locator(".dg-foot output")).to_contain_text("2 rows")

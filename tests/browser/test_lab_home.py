@@ -28,6 +28,7 @@ def shown(notebook: Notebook, lab: Lab, tables: Path) -> Notebook:
     return opened(notebook, lab, "home.ipynb", CELLS)
 
 
+@pytest.mark.nightly
 def test_tables_and_commits_are_listed(shown: Notebook) -> None:
     home = shown.output(HOME)
     orders = home.get_by_role("table", name="tables").get_by_role("row").filter(has_text="orders")
@@ -42,6 +43,7 @@ def test_tables_and_commits_are_listed(shown: Notebook) -> None:
     assert live_nodes_of(shown, HOME) == []
 
 
+@pytest.mark.nightly
 def test_a_table_is_opened_by_mouse_and_queried_by_keyboard(shown: Notebook) -> None:
     home, cells = shown.output(HOME), shown.page.locator(".jp-CodeCell")
     home.get_by_role("button", name="explore orders").click()

@@ -85,6 +85,7 @@ ALL_TYPES = {
 }  # fmt: skip
 
 
+@pytest.mark.nightly
 def test_an_engine_that_knows_hive_finds_columns_keys_and_options(catalog):
     fields = [(n, t, f"about {n}", None) for n, (t, _) in ALL_TYPES.items()]
     made = create_schema(fields, [], ["k"], {"bucket": "3", "file.format": "orc"}, "everything")

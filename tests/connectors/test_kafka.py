@@ -173,6 +173,7 @@ def test_changes_of_a_database_arrive_in_their_order(swb, broker):
         swb.sql("INSERT INTO t SELECT id, COUNT(*) FROM cdc GROUP BY id")
 
 
+@pytest.mark.nightly
 def test_what_is_written_is_read_again(swb, broker):
     """A table's rows into json, its changes into debezium-json and upsert-kafka; records as Flink writes them."""
     names = {n: broker.topic(n) for n in ("plain", "changes", "newest")}

@@ -345,6 +345,7 @@ def equal_at_the_end(wb, mariadb, shop, count: int, seed: int, kills: int) -> No
         process.wait()
 
 
+@pytest.mark.nightly
 def test_a_sync_that_is_killed_loses_nothing_and_takes_nothing_twice(wb, mariadb, shop):
     equal_at_the_end(wb, mariadb, shop, 2_000, 1, kills=1)
 

@@ -10,6 +10,7 @@ import pytest
 from paimon_nb.base.errors import BadOptionValue, UnknownOption, UnsupportedOperation
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_a_table_of_a_database_streams_into_ours_and_waits_for_its_server(swb, mariadb):
     shop = f"shop_{uuid.uuid4().hex[:6]}"

@@ -128,6 +128,7 @@ def _write_ours(options: dict[str, str], me: int, commits: int) -> None:
         table.append(rows(f"us{me}", me * 1000 + turn))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("writers", "of_pypaimon", "commits"),
     [

@@ -40,6 +40,7 @@ def test_a_path_becomes_a_descriptor_of_the_whole_file(swb, uri):
     ]
 
 
+@pytest.mark.nightly
 def test_a_descriptor_as_text(swb, uri):
     swb.run(f"INSERT INTO t VALUES (1, sys.path_to_descriptor('{uri}'), NULL)")
     hint = "/*+ OPTIONS('blob-as-descriptor' = 'true') */"

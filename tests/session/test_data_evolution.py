@@ -281,6 +281,7 @@ def test_changes_of_a_column_update(made):
     assert changes(2, "id IS NULL AND b > 20") == [(None, 22, None)]
 
 
+@pytest.mark.nightly
 def test_updates_write_columns_alone(made):
     before = data_files(made)
     done = made.run("UPDATE t SET b = b * 10 + id WHERE c < 3")

@@ -367,6 +367,7 @@ def test_running_jobs_follow_changed_external_paths(wb, tmp_path, keys):
     assert sorted(writer.refresh().to_arrow().column("v").to_pylist()) == ([3] if keys else [1, 2, 3])
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_a_running_job_writes_to_the_external_paths_that_are_set_since(swb, tmp_path):
     def outside(name):

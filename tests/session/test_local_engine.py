@@ -494,6 +494,7 @@ def test_random_queries_have_sparks_answers(swb):
     assert out.local > out.asked / 3
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_random_joins_subqueries_and_windows_have_sparks_answers(swb):
     out = differences(swb, seed=2, count=25, kind=Structures)

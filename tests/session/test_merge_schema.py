@@ -75,6 +75,7 @@ def test_named_columns_evolve_where_the_source_alone_has_them(merging):
     assert list(merging.table("t").schema.names) == ["id", "name", "extra"]
 
 
+@pytest.mark.nightly
 def test_elements_of_arrays_take_their_fields_by_name(merging):
     merging.run(f"CREATE TABLE t (id INT, l ARRAY<STRUCT<a: STRING, b: INT>>) {KEYS}; INSERT INTO t VALUES (1, NULL)")
     merging.run(merge("SELECT 1 AS id, array(named_struct('b', 1, 'a', 'x', 'c', true)) AS l"))
@@ -90,6 +91,7 @@ def test_a_struct_that_is_assigned_lacks_fields(merging):
     assert rows(merging, "SELECT info.a, info.b FROM t") == [(None, "B")]
 
 
+@pytest.mark.nightly
 def test_without_the_setting_nothing_evolves(swb):
     swb.run(
         f"CREATE TABLE t (id INT, info STRUCT<a: STRING, b: STRING>, n INT) {KEYS}; INSERT INTO t VALUES (1, NULL, 1)"

@@ -55,6 +55,7 @@ def test_a_default_that_java_stored_with_its_quotes(swb):
 TWISTED = "named_struct('nick', 'k', 'name', 'n')"
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_nested_fields_are_matched_by_name_where_columns_are(swb):
     swb.run("CREATE TABLE t (id INT, s STRUCT<name: STRING, nick: STRING>)")
@@ -313,6 +314,7 @@ def test_rows_deleted_and_updated_by_their_file(swb, options):
     assert rows(swb, "SELECT * FROM t") == [(1, "a"), (2, "new"), (3, "c")]
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_metadata_columns_of_a_key_table_whose_rows_need_no_merging(swb):
     swb.run(

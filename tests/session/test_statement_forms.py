@@ -25,6 +25,7 @@ def results(op: str, kind: str, x: int | None, values: list[int | None]) -> bool
     return None if None in found else not decisive
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_quantified_comparisons_have_three_results(rows):
     sets = {"id < 3": [1, 2], "1 = 0": [], "TRUE": [1, 2, 3, None]}

@@ -107,6 +107,7 @@ def test_rows_are_distributed_to_the_buckets_of_each_lookup_table(swb):
     assert rows(swb, "wide") == [(i, " ".join([str(i * 10)] * len(BUCKETED))) for i in range(1, 31)]
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_a_row_that_is_not_there_yet_is_waited_for(swb, tmp_path):
     """As often as the hint says; a job that is stopped meanwhile has told nothing and goes on from its checkpoint."""

@@ -32,6 +32,7 @@ def folded(changes) -> Counter:
     return +left
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_the_word_count_walk(swb):
     """datagen -> aggregate -> batch query -> streaming query, as the first tutorial of many walks it."""
