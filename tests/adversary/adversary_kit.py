@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import http.server
 import threading
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 import paimon_nb
+from paimon_nb.fs import LocalFileIO
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    import pytest
-
     from paimon_nb.workbench import Workbench
+
+
+CALLS_OF_WRITERS = ("read", "open", "read_each", "names", "size", "sync_and_put_if_absent", "create")
+"""Of an append: each is a moment at which another process may change the table."""
+CALLS_OF_MAINTENANCE = ("read", "read_each", "names", "sync_and_put_if_absent", "overwrite", "delete", "delete_each")
 
 
 @dataclass(frozen=True)
@@ -35,6 +42,29 @@ class Place:
     def open(self, **more: Any) -> Workbench:
         options = {k: v for k, v in self.options.items() if k not in ("type", "warehouse")}
         return paimon_nb.connect(self.options["warehouse"], options=options, **more)
+
+
+@contextmanager
+def before_call(
+    call: int, act: Callable[[], object], kinds: Sequence[str] = CALLS_OF_WRITERS
+) -> Iterator[Callable[[], bool]]:
+    """Others act before the call of this number, of these kinds, on the local disk. Yields: whether there was such a call."""
+    calls = 0
+
+    def counted(work):
+        def counting(self, *arguments, **named):
+            nonlocal calls
+            calls += 1
+            if calls == call:
+                act()
+            return work(self, *arguments, **named)
+
+        return counting
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name in kinds:
+            patch.setattr(LocalFileIO, name, counted(getattr(LocalFileIO, name)))
+        yield lambda: calls >= call
 
 
 class Listener(http.server.ThreadingHTTPServer):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
+from adversary_kit import before_call
 
 import paimon_nb
 from paimon_nb.base.errors import (
@@ -23,10 +23,7 @@ from paimon_nb.table.read.live_files import LIVE_FILES
 from paimon_nb.table.write.bucket_compact import bucket
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
-
-    from paimon_nb.workbench import Workbench
 
 
 def test_a_displayed_select(tmp_path: Path) -> None:
@@ -91,32 +88,10 @@ def pairs(*ids: int) -> pa.Table:
     return pa.table({"id": pa.array(ids, pa.int32()), "v": pa.array(ids, pa.int32())})
 
 
-OVERTAKEN = [
-    "CALL sys.compact('t', compact_strategy => 'full')",
-    "CALL sys.expire_snapshots(`table` => 't', retain_max => 1, retain_min => 1)",
-]
-
-
-@contextmanager
-def others_run(other: Workbench, statements: Sequence[str], call: int) -> Iterator[Callable[[], bool]]:
-    """Another session runs statements before the file call of this number. Yields: whether there was such a call."""
-    calls = 0
-
-    def counted(work):
-        def counting(self, *arguments, **named):
-            nonlocal calls
-            calls += 1
-            if calls == call:
-                for statement in statements:
-                    other.run(statement)
-            return work(self, *arguments, **named)
-
-        return counting
-
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("read", "open", "read_each", "names", "size", "sync_and_put_if_absent", "create"):
-            patch.setattr(LocalFileIO, name, counted(getattr(LocalFileIO, name)))
-        yield lambda: calls >= call
+OVERTAKEN = """
+CALL sys.compact('t', compact_strategy => 'full');
+CALL sys.expire_snapshots(`table` => 't', retain_max => 1, retain_min => 1)
+"""
 
 
 def appended_with_others_at(kind: str, root: str, call: int) -> tuple[list[int], bool]:
@@ -131,7 +106,7 @@ def appended_with_others_at(kind: str, root: str, call: int) -> tuple[list[int],
         wb.table("t").append(pairs(n))
     wb.run("ALTER TABLE t SET ('write-only' = 'false')")
     table = paimon_nb.connect(root).table("t")
-    with others_run(other, OVERTAKEN, call) as is_there:
+    with before_call(call, lambda: other.run(OVERTAKEN)) as is_there:
         table.append(pairs(7))
     found = paimon_nb.connect(root).table("t")
     found.compact()  # postponed rows, too
@@ -157,10 +132,10 @@ def test_an_append_that_a_compaction_overtakes_at_every_call(tmp_path, caplog, k
 
 
 MEANWHILE = {
-    "renamed": ["ALTER TABLE t RENAME TO u"],
-    "dropped": ["DROP TABLE t"],
-    "replaced": ["DROP TABLE t", "CREATE TABLE t (id INT, v INT)"],
-    "rolled back": ["CALL sys.rollback('t', '1')", "INSERT INTO t VALUES (8, 8)"],
+    "renamed": "ALTER TABLE t RENAME TO u",
+    "dropped": "DROP TABLE t",
+    "replaced": "DROP TABLE t; CREATE TABLE t (id INT, v INT)",
+    "rolled back": "CALL sys.rollback('t', '1'); INSERT INTO t VALUES (8, 8)",
 }
 
 
@@ -176,7 +151,7 @@ def appended_with_changes_at(meanwhile: str, kind: str, root: str, call: int) ->
         wb.table("t").append(pairs(n))
     wb.run("ALTER TABLE t SET ('write-only' = 'false')")
     table, error = paimon_nb.connect(root).table("t"), ""
-    with others_run(other, MEANWHILE[meanwhile], call) as is_there:
+    with before_call(call, lambda: other.run(MEANWHILE[meanwhile])) as is_there:
         try:
             table.append(pairs(7))
         except PaimonError as raised:

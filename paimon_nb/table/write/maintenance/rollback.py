@@ -61,7 +61,10 @@ def rollback_to_snapshot(store: TableStore, snapshot_id: int) -> Snapshot:
 
 
 def rollback_to_tag(store: TableStore, name: str) -> Snapshot:
-    """Make the tag's snapshot the latest again; re-creates its snapshot file if it has expired."""
+    """Make the tag's snapshot the latest again; re-creates its snapshot file if it has expired.
+
+    Raises: TagNotFound: also if the tag is deleted or replaced meanwhile. Nothing is changed then.
+    """
     target = store.tags.get(name).snapshot
     if store.versions is not None:
         _roll_back_by_server(store, store.versions, name)
@@ -72,6 +75,9 @@ def rollback_to_tag(store: TableStore, name: str) -> Snapshot:
             changing.snapshots.put(without_changelog(target))
             changing.snapshots.write_earliest_hint(target.id)
         _delete_newer_than(changing, target)
+        # Whoever deletes the tag with its files looks for snapshots afterwards: one of the two sees the other.
+        if changing.tags.get(name).snapshot.delta_manifest_list != target.delta_manifest_list:
+            raise TagNotFound(f"tag {name!r} was replaced during the rollback", hint="nothing was changed", name=name)
     _withdraw_lost(store)
     return target
 
