@@ -114,6 +114,11 @@ class CsvReader(EngineReader):
         import duckdb
 
         dialect = self._sniffed(engine, file, source, lenient)
+        if not lenient and self._skips_rows(source, dialect):
+            padded = self._sniffed(engine, file, source, {"null_padding": True})
+            padded = self._below_other_lines(engine, file, source, padded)
+            if padded.skip < dialect.skip and len(padded.columns) >= len(dialect.columns):
+                dialect = padded
         if not lenient and self._may_be_padded(engine, source, dialect):
             padded = self._sniffed(engine, file, source, {"null_padding": True})
             other = self._other_delimiter(source, padded)
@@ -161,6 +166,20 @@ class CsvReader(EngineReader):
             ((count,),) = engine.rows(f"SELECT count({sql_name(more[0])}) FROM {self._call([source.path], longer)}")
             if count:
                 raise duckdb.InvalidInputException(f"Expected Number of Columns: {len(dialect.columns)} Found: {len(longer.columns)}")  # fmt: skip
+            if not dialect.comment and "quote" not in self._options and self._loses_text(engine, source, dialect):
+                raise duckdb.InvalidInputException("text after a quotation mark is lost")
+
+    def _loses_text(self, engine: Engine, source: Utf8File, dialect: Dialect) -> bool:
+        """Whether the values have fewer letters than the file: the engine leaves out what it cannot assign to a value."""
+        marks = "".join({dialect.delimiter, dialect.quote, dialect.escape, *" \t\r\n"})
+        with self._opened(source) as stream:
+            for _ in range(dialect.skip):
+                stream.readline()
+            written = sum(len(line.translate(None, marks.encode())) for line in stream)
+        whole = self._call([source.path], replace(dialect, header=False))
+        columns = ", ".join(f"sum(strlen(translate({sql_name(n)}, {sql_text(marks)}, '')))" for n, _ in dialect.columns)
+        (sums,) = engine.rows(f"SELECT {columns} FROM {whole}")
+        return sum(int(n or 0) for n in sums) < written
 
     def _may_be_padded(self, engine: Engine, source: Utf8File, dialect: Dialect) -> bool:
         """Whether the file is one column only because some lines have fewer or more cells than others."""
@@ -183,6 +202,16 @@ class CsvReader(EngineReader):
             return ""
         best = max(_DELIMITERS, key=header.count)
         return best if header.count(best) > 1 else ""
+
+    def _skips_rows(self, source: Utf8File, dialect: Dialect) -> bool:
+        """Whether the lines that the engine skips begin with one that has half of the columns at least: a header above short rows."""
+        if "skip" in self._options or "null_padding" in self._options or not dialect.skip:
+            return False
+        with self._opened(source) as stream:
+            lines = [stream.readline().decode(errors="replace").strip() for _ in range(min(dialect.skip, _LINES_ABOVE))]
+        first = next((x for x in lines if x and not (dialect.comment and x.startswith(dialect.comment))), "")
+        cells = first.count(dialect.delimiter) + 1
+        return cells > 1 and len(dialect.columns) <= 2 * cells
 
     def _below_other_lines(self, engine: Engine, file: Found, source: Utf8File, padded: Dialect) -> Dialect:
         """The dialect without the blank lines and titles above the header, which the engine takes for short rows."""
@@ -278,7 +307,10 @@ class CsvReader(EngineReader):
         for option in ("nullstr", "ignore_errors", "max_line_size", "null_padding", "strict_mode", *formats_of_types):
             if option in self._options:
                 arguments[option] = self._options.get(option)
-        return call("read_csv", paths, arguments | dict(dialect.lenient))
+        arguments |= dict(dialect.lenient)
+        if arguments.get("null_padding"):  # several threads refuse values of several lines
+            arguments["parallel"] = False
+        return call("read_csv", paths, arguments)
 
     def _combined(self, files: Sequence[Found], dialects: Sequence[Dialect]) -> tuple[str, list[str]]:
         """The relation of all files, and the names of its columns."""

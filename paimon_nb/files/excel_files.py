@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import BadOptionValue, EnvironmentError_
@@ -22,18 +23,18 @@ class ExcelReader:
     def __init__(self, file: Found, options: FileOptions) -> None:
         import pyarrow as pa
 
-        rows = _rows_of_sheet(file, options)[options.get("skip", 0) :]
-        while rows and all(v is None for v in rows[-1]):
-            rows.pop()
+        self.notes: list[str] = []
+        sheet, rows = self._rows_of_sheet(file, options)
+        rows = rows[options.get("skip", 0) :]
         header = options.get("header", bool(rows) and all(isinstance(v, str) or v is None for v in rows[0]))
         width = max((len(r) for r in rows), default=0)
+        first = [*rows[0], *[None] * (width - len(rows[0]))] if rows else []
         names = (
-            [str(v) if v is not None else "" for v in rows[0]]
+            [str(v) if v is not None else "" for v in first]
             if header and rows
             else [f"column{i}" for i in range(width)]
         )
         body = rows[1:] if header else rows
-        self.notes: list[str] = []
         columns = []
         for i, name in enumerate(names):
             values = [r[i] if i < len(r) else None for r in body]
@@ -42,8 +43,27 @@ class ExcelReader:
             self.notes += [f"{name}: texts, because its values have several types"] if mixed else []
         self._rows = pa.table(columns, names=names)
         self.schema: pa.Schema = self._rows.schema
-        self.guess: Mapping[str, str] = {"header": str(bool(header)).lower(), "skip": "0"}
-        self.how = f"Excel, {'header in the first row' if header else 'no header'}"
+        self.guess: Mapping[str, str] = {"sheet": sheet, "header": str(bool(header)).lower(), "skip": "0"}
+        self.how = f"Excel, sheet {sheet!r}, {'header in the first row' if header else 'no header'}"
+
+    def _rows_of_sheet(self, file: Found, options: FileOptions) -> tuple[str, list[tuple[Any, ...]]]:
+        """The name of the sheet, and its rows; the first sheet with a value if the user names none."""
+        with closing(_book(file, data_only=True)) as book:
+            named = options.get("sheet")
+            if named and named not in book.sheetnames:
+                raise BadOptionValue(f"{file.name} has no sheet {named!r}", hint=f"its sheets are {', '.join(book.sheetnames)}", option="sheet", value=named)  # fmt: skip
+            name, rows = book.sheetnames[0], list[tuple[Any, ...]]()
+            for name in [named] if named else book.sheetnames:
+                rows = _rows(book[name])
+                if rows:
+                    break
+            others = [n for n in book.sheetnames if n != name]
+        if others and not named:
+            self.notes.append(f"sheet = '...' reads another sheet: {', '.join(others[:10])}")
+        missing = _formulas_without_values(file, name, rows) if any(v is None for r in rows for v in r) else 0
+        if missing:
+            self.notes.append(f"{missing:,} formulas have no stored value and are NULL; a spreadsheet program stores them with the file")  # fmt: skip
+        return name, rows
 
     def read(self, columns: Sequence[int]) -> pa.Table:
         return self._rows.select(list(columns))
@@ -52,21 +72,37 @@ class ExcelReader:
         return int(self._rows.num_rows)
 
 
-def _rows_of_sheet(file: Found, options: FileOptions) -> list[tuple[Any, ...]]:
+def _book(file: Found, *, data_only: bool) -> Any:
+    """An opened workbook, with the values of formulas or with their texts."""
     try:
         import openpyxl  # type: ignore[import-untyped]
     except ImportError as error:
         raise EnvironmentError_(
             "reading .xlsx files needs the Python package openpyxl, which is not installed", hint="pip install openpyxl", package="openpyxl"
         ) from error  # fmt: skip
-    book = openpyxl.load_workbook(file.path, read_only=True, data_only=True)
-    try:
-        sheet = options.get("sheet") or book.sheetnames[0]
-        if sheet not in book.sheetnames:
-            raise BadOptionValue(f"{file.name} has no sheet {sheet!r}", hint=f"its sheets are {', '.join(book.sheetnames)}", option="sheet", value=sheet)  # fmt: skip
-        return [tuple(r) for r in book[sheet].iter_rows(values_only=True)]
-    finally:
-        book.close()
+    return openpyxl.load_workbook(file.path, read_only=True, data_only=data_only)
+
+
+def _rows(sheet: Any) -> list[tuple[Any, ...]]:
+    """The rows up to the last one with a value."""
+    if not hasattr(sheet, "iter_rows"):  # a sheet with a chart alone
+        return []
+    sheet.reset_dimensions()  # other programs store dimensions that are too small
+    rows = [tuple(r) for r in sheet.iter_rows(values_only=True)]
+    while rows and all(v is None for v in rows[-1]):
+        rows.pop()
+    return rows
+
+
+def _formulas_without_values(file: Found, sheet: str, rows: Sequence[Sequence[Any]]) -> int:
+    with closing(_book(file, data_only=False)) as book:
+        written = _rows(book[sheet])
+    values = [[*r, *[None] * len(w)] for r, w in zip([*rows, *[()] * len(written)], written, strict=False)]
+    return sum(
+        isinstance(text, str) and text.startswith("=") and value is None
+        for row, texts in zip(values, written, strict=True)
+        for value, text in zip(row, texts, strict=False)
+    )
 
 
 def _column(values: Sequence[Any], *, as_text: bool) -> tuple[pa.Array, bool]:

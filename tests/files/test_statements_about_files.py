@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from typing import TYPE_CHECKING
+from zipfile import ZipFile
 
 import fastavro
 import pyarrow as pa
@@ -76,6 +77,24 @@ def test_sheets_of_excel(wb: Workbench, tmp_path: Path) -> None:
     book.save(tmp_path / "a.xlsx")
     assert rows(wb, "SELECT * FROM 'a.xlsx'") == ROWS
     assert len(rows(wb, "SELECT * FROM 'a.xlsx' /*+ OPTIONS('sheet' = 'Two', 'header' = 'false') */")) == 1
+
+
+def test_sheets_that_other_programs_leave(wb: Workbench, tmp_path: Path) -> None:
+    """An empty first sheet, a row that is longer than the header, dimensions that are too small, and a formula that was never computed."""
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.create_chartsheet("Chart").add_chart(openpyxl.chart.BarChart())
+    sheet = book.create_sheet("Data")
+    for row in (["id", "name"], [1, "ä", 7], [2, "=A2"]):
+        sheet.append(row)
+    book.save(tmp_path / "whole.xlsx")
+    with ZipFile(tmp_path / "whole.xlsx") as whole, ZipFile(tmp_path / "a.xlsx", "w") as small:
+        for part in whole.namelist():
+            small.writestr(part, whole.read(part).replace(b'ref="A1:C3"', b'ref="A1:A1"'))
+    found = wb.run("SELECT * FROM 'a.xlsx'")
+    assert found.to_arrow().to_pylist() == [{"id": 1, "name": "ä", "column2": 7}, {"id": 2, "name": None, "column2": None}]  # fmt: skip
+    assert "sheet = '...' reads another sheet: Sheet, Chart" in found.notes[0]
+    assert "1 formulas have no stored value and are NULL" in found.notes[0]
 
 
 def test_statements_describe_files(wb: Workbench, tmp_path: Path) -> None:
