@@ -52,6 +52,7 @@ def test_the_rows_are_legible_and_hold_no_live_text(shown: Notebook) -> None:
     assert shown.alerts == []
 
 
+@pytest.mark.nightly
 def test_by_mouse_a_snapshot_is_chosen_and_read(shown: Notebook) -> None:
     output, page = shown.output(TIMELINE), shown.page
     first = output.locator(".history tbody tr").first
@@ -100,6 +101,7 @@ def test_by_keyboard_a_snapshot_is_read_and_compared(shown: Notebook) -> None:
     expect(cells).to_have_count(len(CELLS))
 
 
+@pytest.mark.nightly
 def test_by_keyboard_a_snapshot_is_tagged_and_rolled_back_to(shown: Notebook, lab: Lab) -> None:
     import paimon_nb
 

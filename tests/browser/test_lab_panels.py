@@ -204,6 +204,7 @@ def test_two_moments_are_chosen(shown: Notebook) -> None:
     expect(output.get_by_role("cell", name="-U", exact=True).first).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_a_table_is_made_by_a_form(shown: Notebook) -> None:
     output, keyboard = shown.output(CREATE), shown.page.keyboard
     ddl, insert = output.locator("pre.ddl"), output.get_by_role("button", name="Insert as cell")

@@ -33,6 +33,7 @@ def shown(notebook: Notebook, lab: Lab) -> Notebook:
     return opened(notebook, lab, "pipeline.ipynb", CELLS)
 
 
+@pytest.mark.nightly
 def test_a_click_shows_what_a_part_is_and_refreshes_it(shown: Notebook) -> None:
     output = shown.output(PIPELINE)
     parts = output.locator("[data-node]")
@@ -53,6 +54,7 @@ def test_a_click_shows_what_a_part_is_and_refreshes_it(shown: Notebook) -> None:
     expect(output.locator("svg").first).to_contain_text("up to date")
 
 
+@pytest.mark.nightly
 def test_input_rows_of_a_row(shown: Notebook) -> None:
     output = shown.output(WHY)
     expect(output.locator("h4").first).to_have_text("made from 1 row of default.dear")

@@ -15,6 +15,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+KINDS = (
+    "filesystem",
+    "memory",
+    "sqlite",
+    "rest",
+    "s3",
+    *(
+        pytest.param(kind, marks=pytest.mark.nightly)
+        for kind in ("sqlite on s3", "hdfs", "postgresql", "mariadb", "hive", "hive 4")
+    ),
+)
+"""Those of the nightly run share their code with one that is always run; `test_jdbc.py` and `test_hive.py` meet servers every time."""
+KINDS_WITHOUT_S3 = tuple(pytest.param(k, marks=pytest.mark.nightly) if k == "s3" else k for k in KINDS)
+
 _LESS_ODD = ("a-b", "a b", "x_y", "select", "表")
 ODD_NAMES = (
     *("a.b", "100%", "'; DROP TABLE t; --", "été", "a=b", "50%25", "q?x#y"),

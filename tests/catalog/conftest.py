@@ -15,18 +15,7 @@ if TYPE_CHECKING:
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-KINDS = (
-    "filesystem",
-    "memory",
-    "sqlite",
-    "rest",
-    "s3",
-    *(
-        pytest.param(kind, marks=pytest.mark.nightly)
-        for kind in ("sqlite on s3", "hdfs", "postgresql", "mariadb", "hive", "hive 4")
-    ),
-)
-"""Those of the nightly run share their code with one that is always run; `test_jdbc.py` and `test_hive.py` meet servers every time."""
+from catalog_kit import KINDS, catalog_options
 
 
 @pytest.fixture(scope="session")
@@ -72,8 +61,6 @@ def hdfs(tmp_path_factory) -> Iterator[str]:
 @pytest.fixture(params=KINDS)
 def options(request, tmp_path) -> dict[str, str]:
     """One kind after the other; each test has an empty catalog."""
-    from catalog_kit import catalog_options
-
     return catalog_options(request.param, tmp_path, request)
 
 

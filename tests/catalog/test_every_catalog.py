@@ -6,7 +6,7 @@ from functools import partial
 
 import pyarrow as pa
 import pytest
-from catalog_kit import ODD_NAMES, at_once, schema
+from catalog_kit import KINDS_WITHOUT_S3, ODD_NAMES, at_once, schema
 from sampling import sampled
 
 from paimon_nb.base.errors import (
@@ -24,6 +24,10 @@ from paimon_nb.base.identifier import Identifier
 from paimon_nb.statements.ddl import AddColumn, DropColumn, RenameColumn, SetOptions
 
 T = Identifier("d", "t")
+
+
+NOT_ON_S3_EACH_TIME = pytest.mark.parametrize("options", KINDS_WITHOUT_S3, indirect=True)
+"""What a catalog decides by names alone asks an object store nothing of its own: there it runs nightly."""
 
 
 @pytest.fixture
@@ -106,6 +110,7 @@ def test_a_name_is_taken_once(filled, session):
     assert read(filled) == [1, 2]
 
 
+@NOT_ON_S3_EACH_TIME
 @pytest.mark.parametrize(
     "act",
     [
@@ -148,6 +153,7 @@ def test_a_dropped_table_is_gone_for_all_and_comes_back_by_undrop(filled, sessio
     assert (session().tables("d"), read(session())) == (["t"], [1, 2])
 
 
+@NOT_ON_S3_EACH_TIME
 def test_undrop_never_hides_a_newer_table(filled, session):
     if not has_trash(filled):
         return
@@ -158,6 +164,7 @@ def test_undrop_never_hides_a_newer_table(filled, session):
     assert session().table(T).schema.names == ("id", "v", "newer")
 
 
+@NOT_ON_S3_EACH_TIME
 def test_undrop_after_a_late_writer_found_no_table(filled, session):
     """Such a writer commits nothing, but the directories that it wrote into stay."""
     late = filled.table(T)
@@ -171,6 +178,7 @@ def test_undrop_after_a_late_writer_found_no_table(filled, session):
     assert read(session()) == [1, 2]
 
 
+@NOT_ON_S3_EACH_TIME
 def test_undrop_does_not_mix_with_files_of_others(filled, session):
     if not has_trash(filled):
         return
@@ -240,6 +248,7 @@ def test_branches_and_system_tables_are_no_tables_to_make(catalog):
 # -- names
 
 
+@NOT_ON_S3_EACH_TIME
 @pytest.mark.parametrize("unusual", sampled(ODD_NAMES, 3))
 def test_odd_names_are_only_names(catalog, session, unusual):
     if catalog.options.get("metastore") == "hive" and not unusual.isidentifier():
@@ -269,6 +278,7 @@ def test_odd_names_are_only_names(catalog, session, unusual):
     assert (catalog.databases(), catalog.tables("default")) == (["default"], [])
 
 
+@NOT_ON_S3_EACH_TIME
 @pytest.mark.parametrize("bad", ["", " ", ".", "..", "a/b", "a\\b", "a\nb", "a\0b", "x" * 241])
 def test_names_that_are_paths_are_refused(catalog, bad):
     with pytest.raises(InvalidName):
@@ -278,6 +288,7 @@ def test_names_that_are_paths_are_refused(catalog, bad):
     assert (catalog.databases(), catalog.tables("default")) == (["default"], [])
 
 
+@NOT_ON_S3_EACH_TIME
 @pytest.mark.parametrize("wild", ["t_", "t%", "%", "_"])
 def test_a_name_is_no_pattern(catalog, session, wild):
     catalog.create_table(Identifier("default", "tx"), schema())
@@ -307,6 +318,7 @@ def test_many_creators_of_a_database_all_find_it(session):
     assert session().databases() == ["d", "default"]
 
 
+@NOT_ON_S3_EACH_TIME
 def test_of_many_renames_to_one_name_one_wins(session):
     first = session()
     for i in range(4):

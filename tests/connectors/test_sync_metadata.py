@@ -20,12 +20,12 @@ LEAST = dt.datetime(2020, 1, 1, tzinfo=dt.UTC)
 
 
 @pytest.fixture
-def broker() -> MockBroker:
+def mock_broker() -> MockBroker:
     return MockBroker()
 
 
 @pytest.fixture
-def wb(tmp_path: Path, broker: MockBroker):  # noqa: ARG001  a sync that stops waits for a broker that ended before it
+def wb(tmp_path: Path, mock_broker: MockBroker):  # noqa: ARG001  a sync that stops waits for a broker that ended before it
     workbench = paimon_nb.connect(str(tmp_path / "w"))
     yield workbench
     workbench.session.jobs.stop_all()
@@ -37,16 +37,16 @@ def message(table: str, key: int, kind: str = "insert") -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("of", ["table", "database"])
-def test_where_a_record_was(wb, broker, of):
-    broker.send("t", [message("t", 1), message("t", 2)])
-    conf = f"properties.bootstrap.servers={broker.address},topic=t,value.format=maxwell-json,scan.startup.mode=earliest-offset"
+def test_where_a_record_was(wb, mock_broker, of):
+    mock_broker.send("t", [message("t", 1), message("t", 2)])
+    conf = f"properties.bootstrap.servers={mock_broker.address},topic=t,value.format=maxwell-json,scan.startup.mode=earliest-offset"
     target = "`table` => 't'" if of == "table" else "database => 'default'"
     call = f"CALL sys.kafka_sync_{of}({target}, kafka_conf => '{conf}', interval => '20 ms', %s)"
     every = "metadata_column => 'topic,partition,offset,timestamp,timestamp_type', metadata_column_prefix => 'm_'"
     (row,) = wb.run(call % every).arrow.to_pylist()
     job = wb.session.jobs.find(row["job"])
     assert job.wait_for(lambda: job.rows == 2, 120)
-    broker.send("t", [message("t", 1, "update"), message("t", 2, "delete")])
+    mock_broker.send("t", [message("t", 1, "update"), message("t", 2, "delete")])
     assert job.wait_for(lambda: wb.table("t").to_arrow().num_rows == 1, 120)  # the delete came: all is there
     table = wb.table("t")
     assert {f.name: str(f.type) for f in table.schema.fields} == {

@@ -103,6 +103,7 @@ def test_it_is_as_large_as_it_says() -> None:
     assert len(table.schema.fields) == COLUMNS
 
 
+@pytest.mark.nightly
 @pytest.mark.spark
 def test_a_query_of_it_shows_its_first_rows(shell: Shell) -> None:
     columns = ", ".join(f"repeat('x', 40) || (id + {i}) AS c{i}" for i in range(COLUMNS))
