@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
+from adversary_kit import CALLS_OF_MAINTENANCE, before_call
 
 import paimon_nb
 from paimon_nb.base.errors import AlreadyExists, FormatError, SnapshotNotFound, TagNotFound
@@ -114,6 +115,34 @@ def test_a_tag_and_a_removal_of_its_snapshot_at_once(tmp_path, remover, tagging,
         changes = _interleaved(tmp_path / f"a{number}", tagging.format(2), REMOVERS[remover], number, monkeypatch)
         _interleaved(tmp_path / f"b{number}", REMOVERS[remover], tagging.format(2), number, monkeypatch)
         number += 1
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["deleted", "replaced"])
+def test_a_branch_of_a_tag_that_is_removed_meanwhile(tmp_path, again):
+    """The files of the tag are gone: the branch is not created, so that nothing stops on it."""
+
+    def others() -> None:
+        other.run("CALL sys.delete_tag('t', 'tag1')")
+        if again:
+            other.run("CALL sys.create_tag('t', 'tag1', 2)")
+
+    call, there = 0, True
+    while there:
+        call += 1
+        wb, other = (paimon_nb.connect(str(tmp_path / str(call))) for _ in range(2))
+        wb.run("CREATE TABLE t (id INT) WITH ('bucket' = '-1', 'write-only' = 'true')")
+        wb.run("INSERT OVERWRITE t VALUES (1); CALL sys.create_tag('t', 'tag1'); INSERT OVERWRITE t VALUES (2)")
+        wb.run(REMOVERS["expire"])
+        with before_call(call, others, CALLS_OF_MAINTENANCE) as is_there, suppress(TagNotFound):
+            wb.run("CALL sys.create_branch('t', 'b', 'tag1')")
+        there = is_there()
+        fresh = paimon_nb.connect(str(tmp_path / str(call)))
+        if "b" in fresh.table("t").store.branches.names():
+            assert fresh.table("default.t$branch_b").to_arrow().num_rows == 1, call
+        append(fresh, 3)
+        fresh.run(REMOVERS["expire"])
+        assert ids_of(fresh) == [2, 3]
+    assert call > 5
 
 
 def _interleaved(folder: Path, first: str, second: str, number: int, monkeypatch: pytest.MonkeyPatch) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from paimon_nb.base.errors import AlreadyExists, InvalidName, TagNotFound, UnsupportedOperation
+from paimon_nb.base.errors import AlreadyExists, InvalidName, MissingFile, TagNotFound, UnsupportedOperation
 from paimon_nb.base.identifier import MAIN_BRANCH
 from paimon_nb.fs import move_surely
 from paimon_nb.options import table as opt
@@ -17,6 +17,7 @@ from paimon_nb.table.write.iceberg import publish_iceberg
 from paimon_nb.table.write.maintenance.deletion_candidates import (
     DeletionCandidates,
     check_is_there,
+    check_tag_is_there,
     delete_paths,
     undone_on_error,
 )
@@ -67,7 +68,11 @@ def _write_branch(store: TableStore, root: str, tag: str | None) -> None:
     if tag is not None:
         snapshot = store.tags.get(tag).snapshot
         newest_schema = snapshot.schema_id
-        _copy_file(store, store.tags.path(tag), f"{root}/tag/tag-{tag}")
+        try:
+            _copy_file(store, store.tags.path(tag), f"{root}/tag/tag-{tag}")
+        except MissingFile:
+            check_tag_is_there(store, tag, snapshot)  # it was deleted since it was read
+            raise
         if not _retains_changelog(store, snapshot):
             snapshot = without_changelog(snapshot)
         main.fs.put_if_absent(f"{root}/snapshot/snapshot-{snapshot.id}", snapshot.to_json())
@@ -76,9 +81,8 @@ def _write_branch(store: TableStore, root: str, tag: str | None) -> None:
     for schema_id in reversed(store.schemas.ids()):
         if newest_schema is None or schema_id <= newest_schema:
             _copy_file(store, store.schemas.path(schema_id), f"{root}/schema/schema-{schema_id}")
-    if tag is not None and tag not in store.tags.names():
-        # It was deleted since it was read, maybe with its files: whoever deletes them looks for new branches first.
-        raise TagNotFound(f"tag {tag!r} was deleted while the branch was created", hint="use another tag", name=tag)
+    if tag is not None:
+        check_tag_is_there(store, tag, snapshot)
 
 
 def _retains_changelog(store: TableStore, tagged: Snapshot) -> bool:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
-from paimon_nb.base.errors import MissingFile, SnapshotExpired
+from paimon_nb.base.errors import MissingFile, SnapshotExpired, TagNotFound
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.manifest import ManifestEntry, read_manifest_list
 from paimon_nb.fs import UndoLog
@@ -111,3 +111,15 @@ def check_is_there(store: TableStore, snapshot: Snapshot) -> None:
 def delete_paths(store: TableStore, paths: Iterable[str]) -> None:
     """Delete files that nothing needs any more; those that do not exist are skipped."""
     store.fs.delete_each(paths)
+
+
+def check_tag_is_there(store: TableStore, name: str, snapshot: Snapshot) -> None:
+    """Raise TagNotFound if another process deleted or replaced a tag of `snapshot` since it was read.
+
+    To be called when the snapshot of a branch or a rollback, which needs its files, is written. Whoever deletes the tag with its
+    files looks for such snapshots afterwards: one of the two sees the other.
+    """
+    if store.tags.get(name).snapshot.delta_manifest_list != snapshot.delta_manifest_list:
+        raise TagNotFound(
+            f"tag {name!r} of {store.name} was replaced meanwhile; nothing was changed", hint="try again", name=name
+        )

@@ -14,6 +14,7 @@ from paimon_nb.table.write.iceberg import publish_iceberg
 from paimon_nb.table.write.maintenance.deletion_candidates import (
     DeletionCandidates,
     check_is_there,
+    check_tag_is_there,
     delete_paths,
     undone_on_error,
 )
@@ -75,9 +76,7 @@ def rollback_to_tag(store: TableStore, name: str) -> Snapshot:
             changing.snapshots.put(without_changelog(target))
             changing.snapshots.write_earliest_hint(target.id)
         _delete_newer_than(changing, target)
-        # Whoever deletes the tag with its files looks for snapshots afterwards: one of the two sees the other.
-        if changing.tags.get(name).snapshot.delta_manifest_list != target.delta_manifest_list:
-            raise TagNotFound(f"tag {name!r} was replaced during the rollback", hint="nothing was changed", name=name)
+        check_tag_is_there(changing, name, target)
     _withdraw_lost(store)
     return target
 
