@@ -11,6 +11,7 @@ from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.spark.errors import spark_errors
 from paimon_nb.spark.jobs.job_cleanup import delete_job_files, with_job_token
 from paimon_nb.spark.jobs.task_runner import run_in_tasks
+from paimon_nb.table.read.plan.time_travel import retry_on_expiry
 from paimon_nb.table.write.commit import CommitMessage, TableCommit
 from paimon_nb.table.write.compact import (
     CompactTask,
@@ -83,8 +84,12 @@ def compact(
         return _run_and_commit(
             commit, spark, sorting, lambda store, task: run_sort(store, task, order), scope, inline_bytes
         )
-    tasks = [t for t in plan_compaction(store, partitions, full=full) if buckets is None or t.bucket in buckets]
-    return _run_and_commit(commit, spark, tasks, run_task, None, inline_bytes)
+
+    def plan_and_run() -> CompactResult:
+        tasks = [t for t in plan_compaction(store, partitions, full=full) if buckets is None or t.bucket in buckets]
+        return _run_and_commit(commit, spark, tasks, run_task, None, inline_bytes)
+
+    return retry_on_expiry(store, plan_and_run)
 
 
 def _run_and_commit(

@@ -171,6 +171,7 @@ class Table(AlterableTable):
 
         from paimon_nb.format.types.arrow_builders import arrow_column
         from paimon_nb.table.read import Predicate
+        from paimon_nb.table.read.plan.time_travel import retry_on_expiry
         from paimon_nb.table.write.dml_checks import check_delete
         from paimon_nb.table.write.input_rows import as_reader, warn_of_empty_stream
         from paimon_nb.table.write.row_changes import ChangedRows, change_rows
@@ -191,7 +192,7 @@ class Table(AlterableTable):
             def all_of_them(rows: pa.Table) -> ChangedRows:
                 return ChangedRows(np.zeros(rows.num_rows, bool), np.ones(rows.num_rows, bool))
 
-            return change_rows(self.store, condition, all_of_them)
+            return retry_on_expiry(self.store, lambda: change_rows(self.store, condition, all_of_them))
         self._require_primary_key("delete of keys")
         check_delete(self.store)
         assert condition is not None
@@ -228,6 +229,7 @@ class Table(AlterableTable):
         """
         import numpy as np
 
+        from paimon_nb.table.read.plan.time_travel import retry_on_expiry
         from paimon_nb.table.write.dml_checks import check_merge_update, check_update
         from paimon_nb.table.write.row_changes import ChangedRows, change_rows, evaluate_assignments
 
@@ -241,7 +243,7 @@ class Table(AlterableTable):
             yes = np.ones(rows.num_rows, bool)
             return ChangedRows(yes, ~yes, evaluate_assignments(rows, fields, by_name))
 
-        return change_rows(self.store, where, set_values, sorted(fields))
+        return retry_on_expiry(self.store, lambda: change_rows(self.store, where, set_values, sorted(fields)))
 
     def update_by_row_id(self, rows: Rows) -> list[int]:
         """New values of columns for rows that are named by their row ids, in one commit.

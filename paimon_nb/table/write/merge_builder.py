@@ -16,6 +16,7 @@ from paimon_nb.format.data.schema_cast import cast_to_schema
 from paimon_nb.format.types.arrow_builders import from_numpy, to_numpy
 from paimon_nb.table.lsm.superseded import key_ids
 from paimon_nb.table.read import In, Predicate
+from paimon_nb.table.read.plan.time_travel import retry_on_expiry
 from paimon_nb.table.write.dml_checks import check_merge, check_merge_update
 from paimon_nb.table.write.input_rows import as_reader, warn_of_empty_stream
 from paimon_nb.table.write.row_changes import ChangedRows, change_rows, evaluate_assignments, rows_where_true
@@ -116,7 +117,11 @@ class TableMerge:
             UnsupportedOperation: the table's merge engine does not allow the changes, or a key column would change.
             CommitConflict: another commit changed the same files.
         """
-        return _MergeExecution(self).execute()
+        rows = as_reader(self.source).read_all()
+        if not rows.num_rows:
+            warn_of_empty_stream(self.source, self.store.name)
+        merge = replace(self, source=rows)
+        return retry_on_expiry(self.store, lambda: _MergeExecution(merge).execute())
 
     def _with_clause(self, action: str, values: Mapping[str, Any] | None, where: pc.Expression | None) -> TableMerge:
         if where is not None and not isinstance(where, pc.Expression):
@@ -135,9 +140,7 @@ class _MergeExecution:
         self.store = store = merge.store
         if not merge.clauses:
             raise BadOptionValue("the merge has no clause", hint="when_matched_update() or when_not_matched_insert()")
-        rows = as_reader(merge.source).read_all()
-        if not rows.num_rows:
-            warn_of_empty_stream(merge.source, store.name)
+        rows = merge.source
         _check_unique_names(rows)
         self.fields = {f.name: f for f in store.schema.fields}
         for target, source in merge.keys.items():

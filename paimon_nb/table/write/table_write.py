@@ -17,18 +17,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from paimon_nb.base.errors import MissingFile, UnsupportedOperation
+from paimon_nb.base.errors import UnsupportedOperation
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data import ROW_ID_FIELD, SEQUENCE_NUMBER, VALUE_KIND
 from paimon_nb.format.data.schema_cast import cast_to_schema, without_char_padding
 from paimon_nb.format.row import EMPTY_ROW
-from paimon_nb.format.snapshot.directory import same_commit
 from paimon_nb.format.types.arrow_builders import from_numpy
 from paimon_nb.options import table as opt
 from paimon_nb.options.support import Access
 from paimon_nb.table.lsm.merge import MergeSpec, SortedChunks, merge, merge_sorted_groups
 from paimon_nb.table.lsm.merge.merge import DELETE, UPDATE_BEFORE
 from paimon_nb.table.read.live_files import LIVE_FILES, BucketFiles, BucketKey
+from paimon_nb.table.read.plan.time_travel import retry_on_expiry
 from paimon_nb.table.read.side_by_side import in_threads_on_object_store
 from paimon_nb.table.read.store import POSTPONE_BUCKET, TableStore
 from paimon_nb.table.write.cluster import Order, OrderedRows
@@ -659,18 +659,13 @@ def write_all(
         MissingFile: a file of the newest snapshot is lost.
     """
     parts = list(parts) if again else parts
-    missed: Snapshot | None = None
-    while True:
+
+    def write() -> tuple[TableWrite, list[CommitMessage], int]:
         count = 0
-        try:
-            with open_writer() as writing:
-                for part in parts:
-                    count += part.num_rows
-                    writing.write(part, kinds)
-                return writing, writing.prepare_commit(), count
-        except MissingFile:
-            store.check_identity()  # it was dropped or moved: that says more
-            newest = store.latest()
-            if not again or newest is None or (missed is not None and same_commit(missed, newest)):
-                raise
-            missed = newest
+        with open_writer() as writing:
+            for part in parts:
+                count += part.num_rows
+                writing.write(part, kinds)
+            return writing, writing.prepare_commit(), count
+
+    return retry_on_expiry(store, write, again=again)

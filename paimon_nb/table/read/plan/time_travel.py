@@ -19,6 +19,7 @@ from paimon_nb.base.errors import (
     TimeTravelError,
 )
 from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.format.snapshot.directory import same_commit
 from paimon_nb.options import TableOptions
 from paimon_nb.options import table as opt
 
@@ -438,6 +439,7 @@ def translate_missing_files(store: TableStore, snapshot_id: int) -> Iterator[Non
     except MissingFile as missing:
         earliest, latest = store.snapshots.earliest_id(), store.snapshots.latest_id()
         if earliest is None or snapshot_id >= earliest or _is_retained(store, snapshot_id):
+            store.check_identity()  # it was dropped or moved: that says more
             raise MissingFile(missing.facts["path"], hint=_way_out(store, missing.facts["path"])) from missing
         raise SnapshotExpired(
             f"{store.name}: snapshot {snapshot_id} expired while it was read. Available: snapshots {earliest} to {latest}",
@@ -461,3 +463,25 @@ def _way_out(store: TableStore, path: str) -> str:
 
 def _is_retained(store: TableStore, snapshot_id: int) -> bool:
     return snapshot_id in store.changelogs.ids() or any(t.snapshot.id == snapshot_id for t in store.tags.readable())
+
+
+def retry_on_expiry(store: TableStore, act: Callable[[], T], *, again: bool = True) -> T:
+    """Run `act`, which begins with the newest snapshot and changes nothing before it has read all; run it again if files expired meanwhile.
+
+    again: False for what can run once only; then only the error is made clear.
+
+    Raises:
+        MissingFile, SnapshotExpired: also of the newest snapshot.
+        TableReplaced: the table was dropped or moved: that says more.
+    """
+    missed: Snapshot | None = None
+    while True:
+        try:
+            return act()
+        except (MissingFile, SnapshotExpired, SnapshotNotFound):
+            store.check_identity()
+            store.forget_snapshots()
+            newest = store.latest()
+            if not again or newest is None or (missed is not None and same_commit(missed, newest)):
+                raise
+            missed = newest

@@ -12,8 +12,8 @@ from paimon_nb.base.errors import SchemaMismatch
 from paimon_nb.format.schema import TableSchema, create_schema
 from paimon_nb.options import table as opt
 from paimon_nb.table.read import plan_scan, read_split
+from paimon_nb.table.read.plan.time_travel import retry_on_expiry
 from paimon_nb.table.read.split.inline_blobs import as_stored
-from paimon_nb.table.tables.copy.copy import retry_on_expiry
 from paimon_nb.table.write import TableWrite
 from paimon_nb.table.write.commit import TableCommit
 from paimon_nb.table.write.publish.overwrite import Overwrite

@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 import uuid
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
-from paimon_nb.base.errors import MissingFile, SchemaMismatch, SnapshotExpired, SnapshotNotFound, UnsupportedOperation
+from paimon_nb.base.errors import SchemaMismatch, UnsupportedOperation
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.options import table as opt
 from paimon_nb.table.read.live_files import by_bucket, index_entries, live_entries
+from paimon_nb.table.read.plan.time_travel import retry_on_expiry
 from paimon_nb.table.write.commit import CommitMessage, TableCommit
 from paimon_nb.table.write.publish.overwrite import Overwrite
 
@@ -26,9 +27,7 @@ if TYPE_CHECKING:
     from paimon_nb.fs import FileIO
     from paimon_nb.table.read.store import TableStore
 
-T = TypeVar("T")
 _CHUNK = 8 << 20
-_MAX_READS = 4
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -200,19 +199,3 @@ def copy_file(source_fs: FileIO, source: str, target_fs: FileIO, target: str) ->
     with source_fs.open(source) as reading, target_fs.create(target) as writing:
         while piece := reading.read(_CHUNK):
             writing.write(piece)
-
-
-def retry_on_expiry(source: TableStore, copy_newest_snapshot: Callable[[], T]) -> T:
-    """Run `copy_newest_snapshot`, which starts at the source's newest snapshot; run it again if that snapshot expired in the meantime.
-
-    Raises: MissingFile: the file is missing although its snapshot exists.
-    """
-    for _ in range(_MAX_READS - 1):
-        before = source.latest()
-        try:
-            return copy_newest_snapshot()
-        except (MissingFile, SnapshotExpired, SnapshotNotFound):
-            source.snapshots.invalidate_cache()
-            if before is None or source.fs.exists(source.snapshots.path(before.id)):
-                raise
-    return copy_newest_snapshot()

@@ -19,8 +19,9 @@ from paimon_nb.format.manifest import (
 )
 from paimon_nb.options import table as opt
 from paimon_nb.table.read.live_files import live_entries
+from paimon_nb.table.read.plan.time_travel import retry_on_expiry
 from paimon_nb.table.read.split.inline_blobs import managed_path
-from paimon_nb.table.tables.copy.copy import copy_file, retry_on_expiry
+from paimon_nb.table.tables.copy.copy import copy_file
 from paimon_nb.table.write.maintenance.reachable import changelog_entries, index_files, list_names
 from paimon_nb.table.write.managed_blobs import REFERENCE_SUFFIX, read_references
 from paimon_nb.table.write.publish.attempt import manifest_format

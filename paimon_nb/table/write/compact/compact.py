@@ -17,6 +17,7 @@ from paimon_nb.options.support import Access
 from paimon_nb.table.read.key_index import sources_of
 from paimon_nb.table.read.live_files import by_bucket, index_entries, live_entries
 from paimon_nb.table.read.plan.snapshot_scan import visible_levels
+from paimon_nb.table.read.plan.time_travel import retry_on_expiry
 from paimon_nb.table.read.side_by_side import map_in_threads
 from paimon_nb.table.read.store import POSTPONE_BUCKET, TableStore
 from paimon_nb.table.write.bucket_compact.append import (
@@ -207,9 +208,12 @@ def compact(
 
     Buckets are compacted in parallel, one per core (at most 4); together they use one `write-buffer-size`.
     """
-    return run_tasks(
-        store, [t for t in plan_compaction(store, partitions, full=full) if buckets is None or t.bucket in buckets]
-    )
+
+    def plan_and_run() -> list[CommitMessage]:
+        tasks = plan_compaction(store, partitions, full=full)
+        return run_tasks(store, [t for t in tasks if buckets is None or t.bucket in buckets])
+
+    return retry_on_expiry(store, plan_and_run)
 
 
 def run_tasks(store: TableStore, tasks: Sequence[CompactTask]) -> list[CommitMessage]:

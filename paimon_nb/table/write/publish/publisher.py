@@ -362,6 +362,9 @@ class SnapshotPublisher:
             clears = snapshot_branch_to_clear(store, change) if store.chain_names else None
             try:
                 outcome = try_commit(store, head, change, meta, following)
+            except CommitConflict:
+                store.check_identity()  # it was dropped or moved: that says more
+                raise
             except MissingFile:
                 newer = self._newer_head(head)
                 if newer is None:

@@ -1,0 +1,137 @@
+"""A change or a read of a table, while others compact it and expire what it reads, rename it, or drop and create it, at each of its reads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+from adversary_kit import Place
+
+from paimon_nb.base.errors import CommitConflict, PaimonError, SnapshotExpired, TableNotFound, TableReplaced
+from paimon_nb.fs.local import LocalFileIO
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from paimon_nb import Table, Workbench
+
+KINDS = {
+    "keys": "PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '1', 'write-only' = 'true')",
+    "append": ") WITH ('bucket' = '-1', 'write-only' = 'true')",
+}
+START = [(1, 10), (2, 20), (3, 30)]
+BUMPED = [(1, 11), (2, 21), (3, 31)]
+
+
+def rows(*pairs: tuple[int, int]) -> pa.Table:
+    return pa.table(
+        {"id": pa.array([i for i, _ in pairs], pa.int32()), "v": pa.array([v for _, v in pairs], pa.int32())}
+    )
+
+
+def _merge(_: Workbench, table: Table) -> None:
+    values = {"v": pc.field("source.v")}
+    table.merge(rows(*BUMPED), on="id").when_matched_update(values).when_not_matched_insert().execute()
+
+
+ACTS: dict[str, tuple[Callable[[Workbench, Table], Any], list[tuple[int, int]]]] = {
+    "compact": (lambda _, t: t.compact(), START),
+    "CALL compact": (lambda wb, _: wb.run("CALL sys.compact('t')"), START),
+    "merge": (_merge, BUMPED),
+    "update": (lambda _, t: t.update({"v": pc.field("v") + 1}), BUMPED),
+    "delete": (lambda _, t: t.delete(where="id = 2"), [START[0], START[2]]),
+    "UPDATE": (lambda wb, _: wb.run("UPDATE t SET v = v + 1 WHERE id > 0"), BUMPED),
+    "DELETE": (lambda wb, _: wb.run("DELETE FROM t WHERE id = 2"), [START[0], START[2]]),
+    "to_arrow": (lambda _, t: t.to_arrow(), START),
+    "SELECT": (lambda wb, _: wb.run("SELECT sum(v) FROM t").to_arrow(), START),
+}
+
+
+def made(folder: Path, kind: str) -> Place:
+    place = Place("filesystem", {"type": "paimon", "warehouse": str(folder)})
+    wb = place.open()
+    wb.run(f"CREATE TABLE t (id INT, v INT{', ' if kind == 'keys' else ''}{KINDS[kind]}")
+    for pair in START:
+        wb.table("t").append(rows(pair))
+    return place
+
+
+def compact_and_expire(place: Place) -> None:
+    place.open().table("t").compact()
+    place.open().run("CALL sys.expire_snapshots(`table` => 't', retain_max => 1, retain_min => 1)")
+
+
+def rename(place: Place) -> None:
+    place.open().run("ALTER TABLE t RENAME TO u")
+
+
+def replace(place: Place) -> None:
+    place.open().run("DROP TABLE t")
+    place.open().run("CREATE TABLE t (id INT, v INT)")
+
+
+def at_read(monkeypatch: pytest.MonkeyPatch, call: int, act: Callable[[], object]) -> list[int]:
+    """Run `act` before the read of a file with this number. Returns the list that holds the number of reads so far."""
+    seen, acting = [0], [False]
+
+    def interrupting(read: Callable[..., Any]) -> Callable[..., Any]:
+        def interrupted(self: LocalFileIO, *arguments: object) -> Any:
+            if not acting[0]:
+                seen[0] += 1
+                if seen[0] == call:
+                    acting[0] = True
+                    act()
+                    acting[0] = False
+            return read(self, *arguments)
+
+        return interrupted
+
+    for name in ("read", "open", "read_each"):
+        monkeypatch.setattr(LocalFileIO, name, interrupting(getattr(LocalFileIO, name)))
+    return seen
+
+
+def cases() -> Iterator[Any]:
+    often = {("compact", "keys"), ("merge", "keys"), ("to_arrow", "append")}
+    for act in ACTS:
+        for kind in KINDS:
+            for other in (compact_and_expire, rename, replace):
+                marks = () if (act, kind) in often else pytest.mark.nightly
+                yield pytest.param(act, kind, other, id=f"{act}, {kind}, {other.__name__}", marks=marks)
+
+
+def _errors(act: str, other: Callable[[Place], None]) -> tuple[type[PaimonError], ...]:
+    if other is compact_and_expire:
+        return (CommitConflict, SnapshotExpired)
+    return (TableReplaced, TableNotFound) if act.isupper() or act == "CALL compact" else (TableReplaced,)
+
+
+@pytest.mark.parametrize(("act", "kind", "other"), cases())
+def test_at_each_read(tmp_path, monkeypatch, act, kind, other):
+    """Others' work is done first, or what they did to the table is said: no file is called missing or lost."""
+    change, expected = ACTS[act]
+    call = 0
+    while True:
+        call += 1
+        place = made(tmp_path / str(call), kind)
+        wb = place.open()
+        table = wb.table("t")
+        error = None
+        with monkeypatch.context() as patch:
+            seen = at_read(patch, call, lambda place=place: other(place))
+            try:
+                change(wb, table)
+            except PaimonError as raised:
+                error = raised
+        assert error is None or isinstance(error, _errors(act, other)), f"call {call}: {error!r}"
+        if seen[0] < call:
+            break
+        name = "u" if other is rename else "t"
+        if other is replace:
+            continue
+        found = sorted((r["id"], r["v"]) for r in place.open().table(name).to_arrow().to_pylist())
+        assert found == (expected if error is None else START), f"call {call}: {error!r}"
+    assert call > 3
