@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from paimon_nb.base.errors import UnsupportedOperation
+from paimon_nb.base.errors import MissingFile, UnsupportedOperation
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.data import ROW_ID_FIELD, SEQUENCE_NUMBER, VALUE_KIND
 from paimon_nb.format.data.schema_cast import cast_to_schema, without_char_padding
@@ -668,4 +668,10 @@ def write_all(
                 writing.write(part, kinds)
             return writing, writing.prepare_commit(), count
 
-    return retry_on_expiry(store, write, again=again)
+    try:
+        return write()
+    except MissingFile:
+        store.check_identity()  # it was dropped or moved: that says more
+        if not again:
+            raise
+    return retry_on_expiry(store, write)

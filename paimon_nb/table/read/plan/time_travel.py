@@ -465,10 +465,8 @@ def _is_retained(store: TableStore, snapshot_id: int) -> bool:
     return snapshot_id in store.changelogs.ids() or any(t.snapshot.id == snapshot_id for t in store.tags.readable())
 
 
-def retry_on_expiry(store: TableStore, act: Callable[[], T], *, again: bool = True) -> T:
+def retry_on_expiry(store: TableStore, act: Callable[[], T]) -> T:
     """Run `act`, which begins with the newest snapshot and changes nothing before it has read all; run it again if files expired meanwhile.
-
-    again: False for what can run once only; then only the error is made clear.
 
     Raises:
         MissingFile, SnapshotExpired: also of the newest snapshot.
@@ -482,6 +480,6 @@ def retry_on_expiry(store: TableStore, act: Callable[[], T], *, again: bool = Tr
             store.check_identity()
             store.forget_snapshots()
             newest = store.latest()
-            if not again or newest is None or (missed is not None and same_commit(missed, newest)):
+            if newest is None or (missed is not None and same_commit(missed, newest)):
                 raise
             missed = newest
