@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from adversary_kit import Place
 from rest_server import RestServer
+from sampling import sampled
 
 import paimon_nb
 from paimon_nb.base.errors import PaimonError, TableNotFound, TableReplaced
@@ -166,7 +167,7 @@ REST_MEANWHILE = [m for m in MEANWHILE if m != "drop and undrop"]
 """The server decides what becomes of dropped tables."""
 
 
-@pytest.mark.parametrize("meanwhile", REST_MEANWHILE)
+@pytest.mark.parametrize("meanwhile", sampled(REST_MEANWHILE, 3))
 @pytest.mark.parametrize("at", ["before write manifest/", "before commit", "after commit"])
 def test_a_table_of_a_rest_catalog_that_moves_while_a_writer_publishes(meanwhile, at, tmp_path, monkeypatch):
     """The server compares the uuid of the table: a commit is in the table that was opened, or fails and changes no other one."""
@@ -285,7 +286,7 @@ STATEMENTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("statement", STATEMENTS)
+@pytest.mark.parametrize("statement", sampled(STATEMENTS, 3))
 def test_a_statement_on_a_replaced_table_changes_no_other_one(tmp_path, statement, monkeypatch):
     """Before each of its changes in turn, another table takes the name: of that one every file stays as it is."""
     number, changes = 0, 1

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from incremental_kit import change, create_target, difference_from_batch, refreshed
+from sampling import sampled
 
 from paimon_nb import incremental
 
@@ -93,7 +94,9 @@ def test_a_multiset_counts_its_values(events: paimon_nb.Workbench) -> None:
 
 @pytest.mark.parametrize(
     "group",
-    ["ROLLUP (g, x)", "CUBE (g, x)", "GROUPING SETS ((g), (x), (g), ())", "g, ROLLUP (x)", "ROLLUP ((g, x))"],
+    sampled(
+        ["ROLLUP (g, x)", "CUBE (g, x)", "GROUPING SETS ((g), (x), (g), ())", "g, ROLLUP (x)", "ROLLUP ((g, x))"], 3
+    ),
 )
 def test_each_set_of_keys_has_its_groups(events: paimon_nb.Workbench, group: str) -> None:
     text = f"SELECT g, x, grouping(x) AS gx, grouping_id() AS i, count(*) AS n, sum(d) AS s FROM e GROUP BY {group}"

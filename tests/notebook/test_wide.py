@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
+from sampling import sampled
 
 import paimon_nb
 from paimon_nb.notebook.magics.active import workbench
@@ -80,7 +81,7 @@ def sent(view: object) -> int:
     return len(json.dumps(data, default=str)) + len(json.dumps(drawn, default=str))
 
 
-@pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.parametrize("look", sampled(LOOKS, 3))
 def test_a_look_at_it_stays_small(looking: Shell, look: str) -> None:
     began = time.process_time()
     done = looking.run(f"%paimon {look}")

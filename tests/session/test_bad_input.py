@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from sampling import sampled
 
 import paimon_nb
 from paimon_nb.base.errors import (
@@ -128,7 +129,7 @@ def picture(wb: paimon_nb.Workbench) -> dict[str, str]:
     return {str(p.relative_to(root)): hashlib.md5(p.read_bytes()).hexdigest() for p in root.rglob("*") if p.is_file()}
 
 
-@pytest.mark.parametrize(("text", "kind", "hint"), BAD, ids=[b[0][:60] for b in BAD])
+@pytest.mark.parametrize(("text", "kind", "hint"), sampled(BAD, 3), ids=[b[0][:60] for b in BAD])
 def test_bad_statement(full, monkeypatch, text, kind, hint):
     monkeypatch.setattr(type(full.session), "spark", property(lambda _self: pytest.fail("Spark was started")))
     before = picture(full)

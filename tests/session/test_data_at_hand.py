@@ -13,6 +13,7 @@ import pyarrow.feather as feather
 import pyarrow.orc as orc
 import pyarrow.parquet as parquet
 import pytest
+from sampling import sampled
 
 import paimon_nb
 from paimon_nb.base.errors import (
@@ -69,7 +70,7 @@ def test_a_csv_file_is_a_table_and_what_was_guessed_is_reported(wb: Workbench) -
 
 @pytest.mark.parametrize(
     ("name", "text", "rows", "how"),
-    [
+    sampled([
         ("a.csv", "1,2\n3,4\n", [{"column0": 1, "column1": 2}, {"column0": 3, "column1": 4}], "comma, no header"),
         ("a.tsv", "a\tb\n1\tx,y\n", [{"a": 1, "b": "x,y"}], "tab, header in line 1"),
         ("a.csv", "a|b\n1|x\n", [{"a": 1, "b": "x"}], "|, header in line 1"),
@@ -84,7 +85,7 @@ def test_a_csv_file_is_a_table_and_what_was_guessed_is_reported(wb: Workbench) -
         ("a.jsonl", '{"a": 1, "b": {"c": [1]}}\n{"a": 2}\n', [{"a": 1, "b": {"c": [1]}}, {"a": 2, "b": None}], "one object a line"),
         ("a.json", '[{"a": 1}, {"a": null}]', [{"a": 1}, {"a": None}], "an array of objects"),
         ("a.json", '{"a": 1,\n "b": 2}', [{"a": 1, "b": 2}], "JSON"),
-    ],
+    ], 3),
 )  # fmt: skip
 def test_header_delimiter_and_types_are_guessed(wb: Workbench, tmp_path: Path, name: str, text: str, rows: Any, how: str) -> None:  # fmt: skip
     (tmp_path / name).write_text(text)

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+from sampling import sampled
 from spark_tables import as_rows, make_table, random_rows, store_rows
 
 from paimon_nb import workbench
@@ -46,7 +47,7 @@ def tables(tmp_path_factory):
     return {kind: scene(tmp_path_factory.mktemp("kind"), kind) for kind in KINDS}
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", sampled(KINDS, 2))
 @pytest.mark.parametrize("where", WHERE, ids=str)
 def test_the_rows_that_a_merge_gives(tables, kind, where):
     table = tables[kind]

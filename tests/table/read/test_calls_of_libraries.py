@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
+from sampling import sampled
 
 import paimon_nb
 from paimon_nb.base.errors import EnvironmentError_
@@ -132,7 +133,7 @@ if hasattr(pd.DataFrame, "from_arrow"):  # pandas 3
     CALLS["DataFrame.from_arrow"] = lambda t: int(pd.DataFrame.from_arrow(t)["n"].sum()), SUM_N
 
 
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("name", sampled(CALLS, 2))
 def test_a_call_gives_the_rows_of_the_table(t: paimon_nb.Table, name: str) -> None:
     if "duckdb" in name.lower():
         pytest.importorskip("duckdb")

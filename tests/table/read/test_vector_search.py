@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
+from sampling import sampled
 
 import paimon_nb
 from paimon_nb.base.errors import BadOptionValue, ColumnNotFound, SchemaMismatch
@@ -55,7 +56,7 @@ OPTIONS = {
 
 
 @pytest.mark.parametrize("metric", ["l2", "cosine", "inner_product"])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", sampled(KINDS, 3))
 def test_the_nearest_rows(wb, kind, metric):
     wb.run(f"CREATE TABLE t (id INT, v VECTOR<FLOAT, {DIMENSION}>, c STRING{KINDS[kind]}){OPTIONS[kind]}")
     t, rng = wb.table("t"), np.random.default_rng(7)

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pytest
+from sampling import sampled
 
 import paimon_nb
 from paimon_nb.base.errors import (
@@ -171,7 +172,7 @@ FRAMES = {
 }
 
 
-@pytest.mark.parametrize("kind", [*FRAMES, "duckdb", "table handle"])
+@pytest.mark.parametrize("kind", sampled([*FRAMES, "duckdb", "table handle"], 3))
 @pytest.mark.parametrize("method", ["append", "upsert", "overwrite", "merge"])
 def test_frames_of_every_kind_are_written(wb, kind: str, method: str) -> None:
     wb.run("CREATE TABLE t (id INT, name STRING, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '1')")
