@@ -104,6 +104,7 @@ def test_an_editor_by_mouse_and_by_keyboard(notebook: Notebook, lab: Lab, tables
     assert shown.alerts == []
 
 
+@pytest.mark.nightly
 def test_by_mouse_a_problem_is_read_a_name_completed_and_the_text_formatted(
     notebook: Notebook, lab: Lab, tables: Path
 ) -> None:

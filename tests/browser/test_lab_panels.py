@@ -150,6 +150,7 @@ def test_the_funnel_answers_a_typed_condition(shown: Notebook) -> None:
     expect(output.get_by_role("alert")).to_have_count(0)
 
 
+@pytest.mark.nightly
 def test_a_key_is_stepped_through(shown: Notebook) -> None:
     output, keyboard = shown.output(WHY), shown.page.keyboard
     said = output.locator("output")
@@ -172,6 +173,7 @@ def test_a_key_is_stepped_through(shown: Notebook) -> None:
     expect(said).to_have_text(re.compile("^4 of 5"))
 
 
+@pytest.mark.nightly
 def test_two_moments_are_chosen(shown: Notebook) -> None:
     output = shown.output(COMPARE)
     said = output.locator(".verdict")

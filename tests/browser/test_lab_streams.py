@@ -82,6 +82,7 @@ def shown(notebook: Notebook, lab: Lab) -> Notebook:
     return opened(notebook, lab, "streams.ipynb", CELLS)
 
 
+@pytest.mark.nightly
 def test_a_table_is_followed_row_by_row(shown: Notebook) -> None:
     output = shown.output(LIVE)
     expect(output.locator("tbody tr")).to_have_text(["+I2new", "+I1new"])
@@ -150,6 +151,7 @@ def test_it_pauses_seeks_and_stops_by_keyboard(shown: Notebook) -> None:
     expect(output.get_by_role("status")).to_have_text("● running")
 
 
+@pytest.mark.nightly
 def test_an_interrupt_ends_its_cell_and_no_stream(shown: Notebook) -> None:
     assert (
         shown.page.evaluate(REPORT, ["import time\nprint('begins', flush=True)\ntime.sleep(600)", "begins"])
@@ -160,6 +162,7 @@ def test_an_interrupt_ends_its_cell_and_no_stream(shown: Notebook) -> None:
         expect(shown.output(cell).locator("tbody tr").first).to_have_text("+I4alive")
 
 
+@pytest.mark.nightly
 def test_jobs_are_stopped_from_the_list(shown: Notebook) -> None:
     jobs = shown.output(JOBS)
     expect(jobs.locator(".job.running")).to_have_count(2)

@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "catalog"))
 pytest.importorskip("pyiceberg")
 
 
+@pytest.mark.nightly
 def test_java_reads_what_was_icebergs(shared, tmp_path):
     from iceberg_kit import Iceberg, rows
     from pyiceberg.transforms import IdentityTransform

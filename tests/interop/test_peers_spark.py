@@ -23,6 +23,7 @@ STATEMENTS = (
 )
 
 
+@pytest.mark.nightly
 def test_deleted_and_merged_rows_of_data_evolution(tmp_path, spark):
     peers = Peers(tmp_path / "w")
     wb = paimon_nb.connect(str(tmp_path / "w"), spark=spark)

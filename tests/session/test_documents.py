@@ -48,7 +48,9 @@ def test_every_block_is_in_the_table(documents):
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.nightly) if n == "000" else n for n in OUTCOMES])
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.nightly) if n in ("000", "003") else n for n in OUTCOMES]
+)
 def test_a_document_from_beginning_to_end(stage, documents, name):
     assert stage.play(name, documents) == OUTCOMES[name]
     assert stage.in_batch == {k: rows for k, rows in IN_BATCH.items() if k.startswith(name)}

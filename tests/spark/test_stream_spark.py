@@ -59,6 +59,7 @@ class Run:
         return [b for b in self.batches if b]
 
 
+@pytest.mark.nightly
 def test_a_stream_with_kinds_goes_on_after_a_restart(wb, tmp_path):
     table = make(wb)
     table.append(rows((1, "a"), (2, "b")))
