@@ -308,6 +308,8 @@ class CsvReader(EngineReader):
             if option in self._options:
                 arguments[option] = self._options.get(option)
         arguments |= dict(dialect.lenient)
+        if arguments.get("strict_mode"):  # the default; if it is written, no line that ends with \r\n is read
+            del arguments["strict_mode"]
         if arguments.get("null_padding"):  # several threads refuse values of several lines
             arguments["parallel"] = False
         return call("read_csv", paths, arguments)

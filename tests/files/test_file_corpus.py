@@ -89,11 +89,12 @@ REASONS = {
     "umath-validation-set": "DuckDB reads 0x1F as 31; the text stays",
     "testset": "DuckDB reads 0x1F as 31; the text stays",
     "v0.7.1.column-metadata": "DuckDB takes times of old annotations, which are in UTC, for those without a zone",
+    "ecr/2015-09-21/service": "DuckDB takes the word Epoch for a date",
     "planes.csv": "NA among numbers is NULL, with a note",
     "flights.csv": "NA among numbers is NULL, with a note",
     "weather.csv": "NA among numbers is NULL, with a note",
 }
-"""Parts of names of shipped files whose values differ, and why."""
+"""Parts of paths of shipped files whose values differ, and why."""
 
 
 def plain(value: Any) -> Any:
@@ -153,7 +154,7 @@ def test_all_generated_files_are_read_as_by_duckdb(
 
 def check_shipped(path: Path) -> None:
     """A shipped file is read as by the judge, or differs for a reason, or is refused by an error of ours with a hint."""
-    reason = next((why for part, why in REASONS.items() if part in path.name), "")
+    reason = next((why for part, why in REASONS.items() if part in str(path)), "")
     try:
         found = differences(path)
     except PaimonError as error:
@@ -203,14 +204,16 @@ def ways(wb: Workbench, path: Path) -> dict[str, pa.Table]:
 
 def check_ways(wb: Workbench, path: Path) -> None:
     expected = sorted(map(repr, rows_of(open_data_file(str(path)).rows())))
+    displayed = [row.replace("2024-01-02T", "2024-01-02 ") for row in expected]  # Spark has texts for nanoseconds
     for way, rows in ways(wb, path).items():
-        assert sorted(map(repr, rows_of(rows))) == expected, f"{path.name} by {way}"
+        shown = way == "SELECT" and path.name.startswith("nanoseconds")
+        assert sorted(map(repr, rows_of(rows))) == (displayed if shown else expected), f"{path.name} by {way}"
 
 
 def test_every_way_gives_the_same_rows(tmp_path: Path) -> None:
     wb = paimon_nb.connect(str(tmp_path / "w"))
     for name, content, _, _ in CASES[:288:33]:  # several kinds of columns
-        if "zone" not in name and "nano" not in name:  # Spark writes instants, and has texts for nanoseconds
+        if "zone" not in name:  # Spark writes instants
             (tmp_path / name).write_bytes(content)
             check_ways(wb, tmp_path / name)
     assert not wb.session.spark_started

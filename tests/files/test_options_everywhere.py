@@ -32,6 +32,7 @@ CASES: dict[str, Case] = {
     "quote": ("a.csv", "a,b\n`1,2`,x\n", {"quote": "`"}, [["1,2", "x"]]),
     "escape": ("a.csv", 'a,b\n"1\\"2",x\n', {"escape": "\\"}, [['1"2', "x"]]),
     "new_line": ("a.csv", "a,b\r\n1,2\r\n", {"new_line": "\\r\\n"}, [[1, 2]]),
+    "strict_mode": ("a.csv", "a,b\r\n1,2\r\n3,4\r\n", {"strict_mode": "true"}, [[1, 2], [3, 4]]),
     "decimal_separator": ("a.csv", "a;b\n1,5;x\n", SEMICOLON, [[1.5, "x"]]),
     "thousands": ("a.csv", "a;b\n1.234,5;x\n", {**SEMICOLON, "thousands": "."}, [[1234.5, "x"]]),
     "dateformat": ("a.csv", "a,b\n01.02.2024,x\n", {"dateformat": "%d.%m.%Y"}, [["2024-02-01", "x"]]),
@@ -53,7 +54,7 @@ CASES: dict[str, Case] = {
     "sample of JSON": ("a.jsonl", '{"a":1}\n' * 30 + '{"a":"x","b":2}\n', {"sample_size": "3"}, [["1", None]] * 30 + [["x", 2]]),
     "encoding of JSON": ("a.json", '[{"a":"Ö","b":2}]'.encode("latin-1"), {"encoding": "latin-1"}, [["Ö", 2]]),
 }  # fmt: skip
-SLICE = ("skip", "thousands", "columns of JSON", "dates of JSON", "texts of JSON")
+SLICE = ("skip", "strict_mode", "thousands", "columns of JSON", "dates of JSON", "texts of JSON")
 OF_THE_TABLE = ("columns", "types", "all_varchar", "columns of JSON", "types of JSON", "texts of JSON", "ignore_errors")
 """What COPY INTO takes from its table, and ON_ERROR."""
 
@@ -132,7 +133,7 @@ def test_spark_and_copy_into_read_by_the_same_options(spark: SparkSession, tmp_p
 def test_every_option_of_text_files_has_a_case() -> None:
     shown = {option for _, _, options, _ in CASES.values() for option in options}
     of_other_tests = {
-        "format", "compression", "names", "null_padding", "strict_mode", "max_line_size", "records", "maximum_depth", "maximum_object_size", "map_inference_threshold",
+        "format", "compression", "names", "null_padding", "max_line_size", "records", "maximum_depth", "maximum_object_size", "map_inference_threshold",
         "sheet", "filename", "hive_partitioning", "union_by_name",
     }  # fmt: skip
     assert shown | of_other_tests == set(OPTIONS)
