@@ -13,7 +13,7 @@ from paimon_nb.base.errors import CommitConflict, PaimonError, SnapshotExpired, 
 from paimon_nb.fs.local import LocalFileIO
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
     from paimon_nb import Table, Workbench
@@ -94,13 +94,20 @@ def at_read(monkeypatch: pytest.MonkeyPatch, call: int, act: Callable[[], object
     return seen
 
 
-def cases() -> Iterator[Any]:
+def cases() -> list[Any]:
     often = {("compact", "keys"), ("merge", "keys"), ("to_arrow", "append")}
-    for act in ACTS:
-        for kind in KINDS:
-            for other in (compact_and_expire, rename, replace):
-                marks = () if (act, kind) in often else pytest.mark.nightly
-                yield pytest.param(act, kind, other, id=f"{act}, {kind}, {other.__name__}", marks=marks)
+    return [
+        pytest.param(
+            act,
+            kind,
+            other,
+            id=f"{act}, {kind}, {other.__name__}",
+            marks=() if (act, kind) in often else pytest.mark.nightly,
+        )
+        for act in ACTS
+        for kind in KINDS
+        for other in (compact_and_expire, rename, replace)
+    ]
 
 
 def _errors(act: str, other: Callable[[Place], None]) -> tuple[type[PaimonError], ...]:
