@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 KINDS = {
     "keys": "PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '1', 'write-only' = 'true')",
+    "postponed": "PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '-2')",
     "append": ") WITH ('bucket' = '-1', 'write-only' = 'true')",
 }
 START = [(1, 10), (2, 20), (3, 30)]
@@ -45,6 +46,9 @@ ACTS: dict[str, tuple[Callable[[Workbench, Table], Any], list[tuple[int, int]]]]
     "delete": (lambda _, t: t.delete(where="id = 2"), [START[0], START[2]]),
     "UPDATE": (lambda wb, _: wb.run("UPDATE t SET v = v + 1 WHERE id > 0"), BUMPED),
     "DELETE": (lambda wb, _: wb.run("DELETE FROM t WHERE id = 2"), [START[0], START[2]]),
+    "append": (lambda _, t: t.append(rows((4, 40))), [*START, (4, 40)]),
+    "expire": (lambda _, t: t.expire(retain_max=1), START),
+    "orphans": (lambda wb, _: wb.run("CALL sys.remove_orphan_files('t')"), START),
     "to_arrow": (lambda _, t: t.to_arrow(), START),
     "SELECT": (lambda wb, _: wb.run("SELECT sum(v) FROM t").to_arrow(), START),
 }
@@ -53,7 +57,7 @@ ACTS: dict[str, tuple[Callable[[Workbench, Table], Any], list[tuple[int, int]]]]
 def made(folder: Path, kind: str) -> Place:
     place = Place("filesystem", {"type": "paimon", "warehouse": str(folder)})
     wb = place.open()
-    wb.run(f"CREATE TABLE t (id INT, v INT{', ' if kind == 'keys' else ''}{KINDS[kind]}")
+    wb.run(f"CREATE TABLE t (id INT, v INT{', ' if 'PRIMARY' in KINDS[kind] else ''}{KINDS[kind]}")
     for pair in START:
         wb.table("t").append(rows(pair))
     return place
@@ -113,7 +117,7 @@ def cases() -> list[Any]:
 def _errors(act: str, other: Callable[[Place], None]) -> tuple[type[PaimonError], ...]:
     if other is compact_and_expire:
         return (CommitConflict, SnapshotExpired)
-    return (TableReplaced, TableNotFound) if act.isupper() or act == "CALL compact" else (TableReplaced,)
+    return (TableReplaced, TableNotFound) if act.isupper() or act in ("CALL compact", "orphans") else (TableReplaced,)
 
 
 @pytest.mark.parametrize(("act", "kind", "other"), cases())

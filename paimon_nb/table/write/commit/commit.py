@@ -9,7 +9,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from paimon_nb.base import clock
-from paimon_nb.base.errors import Cancelled, CommitConflict, CommitError, PaimonError, UnsupportedOperation
+from paimon_nb.base.errors import Cancelled, CommitConflict, CommitError, MissingFile, PaimonError, UnsupportedOperation
 from paimon_nb.options.write import END_INPUT_WATERMARK
 from paimon_nb.table.read.store import POSTPONE_BUCKET, TableStore
 from paimon_nb.table.write.publish.abort import abort_messages
@@ -118,7 +118,11 @@ class TableCommit(SnapshotPublisher):
                 abort_messages(self.store, changed)
                 raise
 
-        return assign_buckets(self.store, messages, publish, overwrite=overwrite)
+        try:
+            return assign_buckets(self.store, messages, publish, overwrite=overwrite)
+        except MissingFile:
+            self.store.check_identity()  # it was dropped or moved: that says more
+            raise
 
     def _compact_again(self, messages: Sequence[CommitMessage], meta: CommitMeta) -> list[int]:
         """Compact again if reads skip level 0: committed rows would stay invisible until the next compaction.

@@ -24,6 +24,7 @@ from paimon_nb.format.manifest import (
 )
 from paimon_nb.table.read.live_files import live_file_names
 from paimon_nb.table.read.lost_base import snapshot_below_lost
+from paimon_nb.table.read.plan.time_travel import retry_on_expiry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -72,18 +73,26 @@ def reachable_from_all_branches(
     store: TableStore, *, without_snapshots: Iterable[int] = (), without_tags: Iterable[str] = (),
     without_changelogs: Iterable[int] = (),
 ) -> Reachable:  # fmt: skip
-    """Everything in use by all branches if the listed roots of `store`'s own branch were removed."""
-    used = Reachable()
-    store.snapshots.invalidate_cache()
-    store.changelogs.invalidate_cache()
-    for branch in [MAIN_BRANCH, *store.branches.names()]:
-        here = branch == store.branch
-        one = store if here else store.on_branch(branch)
-        _add_history(used, one, set(without_snapshots) if here else set())
-        _add_tags(used, one, set(without_tags) if here else set())
-        _add_changelogs(used, one, set(without_changelogs) if here else set())
-        used.roots.add((branch, "", ""))
-    return used
+    """Everything in use by all branches if the listed roots of `store`'s own branch were removed.
+
+    Raises: FormatError: a snapshot or tag cannot be read. TableReplaced.
+    """
+    snapshots, tags, changelogs = set(without_snapshots), set(without_tags), set(without_changelogs)
+
+    def look() -> Reachable:
+        used = Reachable()
+        store.snapshots.invalidate_cache()
+        store.changelogs.invalidate_cache()
+        for branch in [MAIN_BRANCH, *store.branches.names()]:
+            here = branch == store.branch
+            one = store if here else store.on_branch(branch)
+            _add_history(used, one, snapshots if here else set())
+            _add_tags(used, one, tags if here else set())
+            _add_changelogs(used, one, changelogs if here else set())
+            used.roots.add((branch, "", ""))
+        return used
+
+    return retry_on_expiry(store, look)
 
 
 def with_new_roots(used: Reachable, store: TableStore, *, without_tags: Iterable[str] = ()) -> Reachable:
