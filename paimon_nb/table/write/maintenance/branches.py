@@ -8,7 +8,15 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from paimon_nb.base.errors import AlreadyExists, InvalidName, MissingFile, TagNotFound, UnsupportedOperation
+from paimon_nb.base.errors import (
+    AlreadyExists,
+    FormatError,
+    InvalidName,
+    MissingFile,
+    SnapshotNotFound,
+    TagNotFound,
+    UnsupportedOperation,
+)
 from paimon_nb.base.identifier import MAIN_BRANCH
 from paimon_nb.fs import move_surely
 from paimon_nb.options import table as opt
@@ -105,17 +113,12 @@ def delete_branch(store: TableStore, name: str) -> None:
         candidates.add_entries(live_entries(branch, snapshot))
         candidates.add_entries(changelog_entries(branch, snapshot))
         candidates.add_metadata(snapshot)
-    used = reachable_from_all_branches(
-        branch,
-        without_snapshots=branch.snapshots.ids(),
-        without_tags=branch.tags.names(),
-        without_changelogs=branch.changelogs.ids(),
-    )
     forget_last_commit(branch)
     with undone_on_error(branch) as changing:
         changing.fs.delete(branch.schemas.path(0))  # without it the branch does not exist
         changing.fs.delete_tree(branch.branch_root)
-        delete_paths(changing, candidates.unused(with_new_roots(used, changing.on_branch(MAIN_BRANCH))))
+        # Afterwards: a fast-forward to the branch is seen here, or sees that the branch is gone.
+        delete_paths(changing, candidates.unused(reachable_from_all_branches(changing.on_branch(MAIN_BRANCH))))
 
 
 def check_not_read(store: TableStore, name: str) -> None:
@@ -148,7 +151,7 @@ def rename_branch(store: TableStore, name: str, to: str) -> None:
 def fast_forward(store: TableStore, name: str) -> None:
     """Fast-forward main to the branch: main's history from the branch's first snapshot on is replaced by the branch's.
 
-    Raises: BranchNotFound. UnsupportedOperation: the branch is empty, or the remaining history of main uses schemas
+    Raises: BranchNotFound: also if it is deleted meanwhile. UnsupportedOperation: the branch is empty, or the remaining history of main uses schemas
         that the branch lacks or has with other columns. Nothing is changed then.
     """
     if name in (MAIN_BRANCH, store.branch):
@@ -161,6 +164,7 @@ def fast_forward(store: TableStore, name: str) -> None:
     branch = open_branch(main, name)
     first = branch.snapshots.earliest_id()
     if first is None:
+        main.branches.need(name)
         raise UnsupportedOperation(f"branch {name!r} has no snapshot", hint="write to the branch first", name=name)
     if main.versions is not None:
         main.versions.fast_forward(name)
@@ -168,6 +172,15 @@ def fast_forward(store: TableStore, name: str) -> None:
         main.snapshots.invalidate_cache()
         publish_iceberg(main.on_branch(MAIN_BRANCH))
         return
+    try:
+        _replace_history(main, branch, first)
+    except (FormatError, SnapshotNotFound):
+        main.branches.need(name)  # it was deleted meanwhile: that says more
+        raise
+
+
+def _replace_history(main: TableStore, branch: TableStore, first: int) -> None:
+    """Replace main's history from the branch's first snapshot on, and delete the files that only it used."""
     first_schema = branch.snapshots.get(first).schema_id
     replaced = [i for i in main.snapshots.ids() if i >= first]
     branch_tags = branch.tags.names()
@@ -186,6 +199,7 @@ def fast_forward(store: TableStore, name: str) -> None:
     forget_last_commit(main)
     with undone_on_error(main) as changing:
         _take_over(changing, branch, first, first_schema, replaced, replaced_tags)
+        main.branches.need(branch.branch)  # it was deleted meanwhile, with files that main took from it
         forget_last_commit(main)  # one that another thread made meanwhile may be replaced, too
         delete_paths(changing, candidates.unused(with_new_roots(used, changing)))
     withdraw_lost_snapshots_afterwards(main)
