@@ -41,6 +41,11 @@ def error_of_interrupted_cell(
         only_queries: the cell writes nothing.
     """
     if only_queries:
+        if isinstance(error, Cancelled) and error.facts.get("goes_on"):
+            return Cancelled(
+                "Query cancelled, but Spark has not stopped it yet",
+                hint="Java cannot interrupt a regular expression: if a core stays busy, restart the kernel",
+            )
         return Cancelled("Query cancelled.")
     what = error.message if isinstance(error, Cancelled) else "interrupted"
     hint = error.hint if isinstance(error, Cancelled) else WHOLE_OR_NOT

@@ -70,6 +70,16 @@ def test_an_interrupted_query_is_a_cancelled_query() -> None:
     assert "run it again" in short_error_text(error_of_interrupted_cell(error))
 
 
+def test_an_interrupted_query_that_java_cannot_stop_is_not_over() -> None:
+    """A regular expression that backtracks, evaluated while Spark plans the query."""
+    error = Cancelled("interrupted; the work has not stopped yet", hint="it will not commit anything", goes_on=True)
+    shown = short_error_text(error_of_interrupted_cell(error, only_queries=True)).splitlines()
+    assert shown == [
+        "Cancelled: Query cancelled, but Spark has not stopped it yet",
+        "  → Java cannot interrupt a regular expression: if a core stays busy, restart the kernel",
+    ]
+
+
 def test_an_older_list_shows_the_end_of_its_jobs(shell: Shell) -> None:
     shell.value(f"%%paimon\n{SALES}")
     wb = shell.value("%paimon workbench")

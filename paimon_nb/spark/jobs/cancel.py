@@ -94,6 +94,7 @@ def _interrupt_error(future: Future[R], nothing_published: bool) -> Cancelled:
         return Cancelled(
             "interrupted; the work has not stopped yet",
             hint="it will not commit anything" if nothing_published else "check the snapshots before running it again",
+            goes_on=True,
         )
     if future.exception() is None:
         return Cancelled("interrupted after the work had finished", hint="its changes are committed")
