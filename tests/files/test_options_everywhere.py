@@ -8,6 +8,7 @@ import pytest
 from test_file_corpus import rows_of
 
 import paimon_nb
+from paimon_nb.base.errors import SchemaMismatch
 from paimon_nb.base.sql_quoting import text_literal
 from paimon_nb.files.options import OPTIONS
 from paimon_nb.notebook.create_model import create_table_statement
@@ -126,7 +127,12 @@ def test_spark_and_copy_into_read_by_the_same_options(spark: SparkSession, tmp_p
         given = ", ".join(f"{k.upper()} = {text_literal(v)}" for k, v in ({**lines, **options}).items())
         if case == "nullstr":
             given = given.replace(text_literal(options["nullstr"]), "('?', '-')")
-        swb.run(f"COPY INTO t FROM '{folder}' FILE_FORMAT = (TYPE = {kind}, {given})")
+        copy = f"COPY INTO t FROM '{folder}' FILE_FORMAT = (TYPE = {kind}, {given})"
+        if case == "dates of JSON":
+            with pytest.raises(SchemaMismatch, match=r"column 'b' is ARRAY<DATE>: there is no cast"):
+                swb.run(copy)
+            continue
+        swb.run(copy)
         assert sorted_rows(swb.table("t").to_arrow()) == expected, case
 
 
