@@ -32,18 +32,21 @@ def short_error_text(error: PaimonError) -> str:
 
 
 def error_of_interrupted_cell(
-    error: BaseException, committed: Sequence[tuple[str, int]] = (), *, only_queries: bool = False
+    error: BaseException, committed: Sequence[tuple[str, int]] = (), *, only_queries: bool = False, tasks: int = 0
 ) -> Cancelled:
     """The error for an interrupted cell.
 
     Args:
         error: a KeyboardInterrupt, or the engine's `Cancelled`. committed: (table, snapshot) of the statements that completed.
         only_queries: the cell writes nothing.
+        tasks: number of Spark's tasks that still run.
     """
     if only_queries:
-        if isinstance(error, Cancelled) and error.facts.get("goes_on"):
+        if tasks or (isinstance(error, Cancelled) and error.facts.get("goes_on")):
             return Cancelled(
-                "Query cancelled, but Spark has not stopped it yet",
+                f"Query cancelled, but {tasks} task{'s' * (tasks > 1)} of Spark did not stop"
+                if tasks
+                else "Query cancelled, but Spark has not stopped it yet",
                 hint="Java cannot interrupt a regular expression: if a core stays busy, restart the kernel",
             )
         return Cancelled("Query cancelled.")

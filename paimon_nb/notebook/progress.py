@@ -176,6 +176,21 @@ def _active_jobs() -> Progress | None:
     return poll_active(context) if context is not None else None
 
 
+def tasks_that_go_on(patience_s: float = 2.0) -> int:
+    """Number of tasks that run although no job does, after a cell was interrupted: Java cannot stop them. 0 while a stream runs a job."""
+    if "pyspark" not in sys.modules:
+        return 0
+    from paimon_nb.spark.runtime.jvm_bridge import active_context, running_tasks
+
+    context, end = active_context(), time.monotonic() + patience_s
+    with suppress(Exception):  # of Spark, which may stop meanwhile
+        while context is not None and (found := running_tasks(context)):
+            if time.monotonic() >= end:
+                return 0 if context.statusTracker().getActiveJobsIds() else found
+            time.sleep(0.1)
+    return 0
+
+
 def has_front_end() -> bool:
     """Whether an interactive user is connected. nbconvert, nbclient and nbval send requests without stdin;
     stored outputs must not depend on timing."""

@@ -80,6 +80,12 @@ def test_an_interrupted_query_that_java_cannot_stop_is_not_over() -> None:
     ]
 
 
+@pytest.mark.parametrize(("tasks", "said"), [(1, "1 task of Spark"), (2, "2 tasks of Spark")])
+def test_an_interrupted_query_whose_tasks_go_on(tasks: int, said: str) -> None:
+    shown = short_error_text(error_of_interrupted_cell(Cancelled("interrupted"), only_queries=True, tasks=tasks))
+    assert shown.startswith(f"Cancelled: Query cancelled, but {said} did not stop")
+
+
 def test_an_older_list_shows_the_end_of_its_jobs(shell: Shell) -> None:
     shell.value(f"%%paimon\n{SALES}")
     wb = shell.value("%paimon workbench")

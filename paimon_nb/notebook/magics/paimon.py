@@ -23,7 +23,14 @@ from paimon_nb.notebook.magics.arguments import Arguments, need_table, split_arg
 from paimon_nb.notebook.magics.grids import read_facts
 from paimon_nb.notebook.magics.inspect_commands import InspectCommands
 from paimon_nb.notebook.magics.streams import register_live_table, stop_previous_stream, stop_streams_started_since
-from paimon_nb.notebook.progress import RunState, has_front_end, run_line, run_with_progress, statement_label
+from paimon_nb.notebook.progress import (
+    RunState,
+    has_front_end,
+    run_line,
+    run_with_progress,
+    statement_label,
+    tasks_that_go_on,
+)
 from paimon_nb.notebook.python_cells import ROWS, ROWS_AHEAD
 from paimon_nb.notebook.recent_connections import remember
 from paimon_nb.notebook.snippets import query_text, with_snippets
@@ -213,8 +220,12 @@ class PaimonMagics(InspectCommands, Magics):
             failure = error
             # Stop the streams that the interrupted cell started; streams of other cells continue.
             stop_streams_started_since(wb.session.jobs, earlier_streams)
+            only_queries = is_duckdb or _reads_only(text)
             raise errors.error_of_interrupted_cell(
-                error, wb.commits[commits_before:], only_queries=is_duckdb or _reads_only(text)
+                error,
+                wb.commits[commits_before:],
+                only_queries=only_queries,
+                tasks=tasks_that_go_on() if only_queries else 0,
             ) from None
         except PaimonError as error:
             failure = error

@@ -269,6 +269,11 @@ def input_rows_of_stages(context: SparkContext, stages: Iterable[int]) -> int:
     return rows
 
 
+def running_tasks(context: SparkContext) -> int:
+    """Number of tasks that run now, also those of cancelled jobs."""
+    return sum(int(e.numRunningTasks()) for e in cast("Any", context._jsc).sc().statusTracker().getExecutorInfos())
+
+
 def local_property(frame: DataFrame, key: str) -> str | None:
     """A local property of the thread that runs a DataFrame's job, such as `sql.streaming.queryId`."""
     value = frame._jdf.sparkSession().sparkContext().getLocalProperty(key)
