@@ -155,3 +155,13 @@ def test_sparks_own_settings_are_used_where_the_catalog_names_none(s3, warehouse
         wb.run(f"CREATE CATALOG other WITH ('type' = 'paimon', 'warehouse' = '{warehouse}')")
         assert wb.session.catalog_named("other").tables("default") == ["t"]
         assert not wb.session.spark_started
+
+
+def test_a_table_is_replaced_in_one_snapshot(s3, warehouse):
+    """That removes the rows and has the new schema: between two of them, a failure would leave the old table empty."""
+    wb = paimon_nb.connect(warehouse, options=s3)
+    wb.run("CREATE TABLE t (a INT)")
+    wb.table("t").append(pa.table({"a": pa.array([1], pa.int32())}))
+    wb.run("CREATE OR REPLACE TABLE t (b STRING)")
+    made = wb.table("t").snapshots().select(["snapshot_id", "schema_id"]).to_pylist()
+    assert made == [{"snapshot_id": 1, "schema_id": 0}, {"snapshot_id": 2, "schema_id": 1}]

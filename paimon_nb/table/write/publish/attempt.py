@@ -558,9 +558,8 @@ def _prepare_snapshot(
     """Encode every metadata file of the new snapshot."""
     latest = head.snapshot
     new_id = latest.id + 1 if latest else 1
-    schema_id = store.schema.id if head.newest_schema is None else head.newest_schema
-    if latest is not None:
-        schema_id = max(schema_id, latest.schema_id)  # the schema may have changed between the two reads of the head
+    # The newest that is known: the schema may have changed between the two reads of the head, or since the table was opened.
+    schema_id = max(store.schema.id, head.newest_schema or 0, latest.schema_id if latest is not None else 0)
     entries, next_row_id = _assign_row_ids(store, latest, change.entries, new_id)
     merging = store.copy({opt.MANIFEST_FULL_COMPACTION_THRESHOLD_SIZE.key: "0 b"}) if change.joins_manifests else store
     base = merge_manifests(merging, snapshot_manifests(store, latest), writer) if latest else []
