@@ -1,4 +1,4 @@
-"""A fast-forward and a removal of the branch at once: main must not end with snapshots whose files were deleted with the branch."""
+"""A fast-forward and a removal of the branch, or of its old snapshots, at once: main must not end with snapshots whose files were deleted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from paimon_nb.workbench import Workbench
 
 FAST_FORWARD, DELETE = "CALL sys.fast_forward('t', 'b')", "CALL sys.delete_branch('t', 'b')"
-PAIRS = [(FAST_FORWARD, DELETE), (DELETE, FAST_FORWARD)]
+EXPIRE = "CALL sys.expire_snapshots(`table` => 't$branch_b', retain_max => 1, retain_min => 1)"
+PAIRS = [(FAST_FORWARD, DELETE), (DELETE, FAST_FORWARD), (FAST_FORWARD, EXPIRE), (EXPIRE, FAST_FORWARD)]
 
 
 def ids_of(wb: Workbench, name: str = "t") -> list[int]:

@@ -13,6 +13,7 @@ from paimon_nb.base.errors import (
     FormatError,
     InvalidName,
     MissingFile,
+    SnapshotExpired,
     SnapshotNotFound,
     TagNotFound,
     UnsupportedOperation,
@@ -21,6 +22,7 @@ from paimon_nb.base.identifier import MAIN_BRANCH
 from paimon_nb.fs import move_surely
 from paimon_nb.options import table as opt
 from paimon_nb.table.read.live_files import live_entries
+from paimon_nb.table.read.plan.time_travel import retry_on_expiry
 from paimon_nb.table.write.iceberg import publish_iceberg
 from paimon_nb.table.write.maintenance.deletion_candidates import (
     DeletionCandidates,
@@ -162,26 +164,35 @@ def fast_forward(store: TableStore, name: str) -> None:
         )
     main = store if store.branch == MAIN_BRANCH else store.on_branch(MAIN_BRANCH)
     branch = open_branch(main, name)
-    first = branch.snapshots.earliest_id()
-    if first is None:
-        main.branches.need(name)
-        raise UnsupportedOperation(f"branch {name!r} has no snapshot", hint="write to the branch first", name=name)
     if main.versions is not None:
+        if branch.snapshots.earliest_id() is None:
+            raise _has_no_snapshot(name)
         main.versions.fast_forward(name)
         forget_last_commit(main)
         main.snapshots.invalidate_cache()
         publish_iceberg(main.on_branch(MAIN_BRANCH))
         return
-    try:
-        _replace_history(main, branch, first)
-    except (FormatError, SnapshotNotFound):
-        main.branches.need(name)  # it was deleted meanwhile: that says more
-        raise
+
+    def replace_history() -> None:
+        try:
+            first = branch.snapshots.earliest()
+            if first is None:
+                raise _has_no_snapshot(name)
+            _replace_history(main, branch, first)
+        except (FormatError, SnapshotExpired, SnapshotNotFound, UnsupportedOperation):
+            main.branches.need(name)  # it was deleted meanwhile: that says more
+            raise
+
+    retry_on_expiry(branch, replace_history)
 
 
-def _replace_history(main: TableStore, branch: TableStore, first: int) -> None:
+def _has_no_snapshot(branch: str) -> UnsupportedOperation:
+    return UnsupportedOperation(f"branch {branch!r} has no snapshot", hint="write to the branch first", name=branch)
+
+
+def _replace_history(main: TableStore, branch: TableStore, begin: Snapshot) -> None:
     """Replace main's history from the branch's first snapshot on, and delete the files that only it used."""
-    first_schema = branch.snapshots.get(first).schema_id
+    first, first_schema = begin.id, begin.schema_id
     replaced = [i for i in main.snapshots.ids() if i >= first]
     branch_tags = branch.tags.names()
     replaced_tags = [n for n in main.tags.names() if n in branch_tags or main.tags.get(n).snapshot.id >= first]
@@ -200,6 +211,7 @@ def _replace_history(main: TableStore, branch: TableStore, first: int) -> None:
     with undone_on_error(main) as changing:
         _take_over(changing, branch, first, first_schema, replaced, replaced_tags)
         main.branches.need(branch.branch)  # it was deleted meanwhile, with files that main took from it
+        check_is_there(branch, begin)  # or its old snapshots have expired
         forget_last_commit(main)  # one that another thread made meanwhile may be replaced, too
         delete_paths(changing, candidates.unused(with_new_roots(used, changing)))
     withdraw_lost_snapshots_afterwards(main)

@@ -45,7 +45,7 @@ class Reachable:
     indexes: set[str] = field(default_factory=set)
     statistics: set[str] = field(default_factory=set)
     roots: set[tuple[str, str, str]] = field(default_factory=set)
-    """(branch, name, delta manifest list) of the tags that were added, and (branch, '', '') of the branches."""
+    """(branch, name, delta manifest list) of the tags that were added, the same without a name of snapshots, and (branch, '', '') of the branches."""
 
     def add_files(self, files: Iterable[DataFile]) -> None:
         for file in files:
@@ -96,7 +96,7 @@ def reachable_from_all_branches(
 
 
 def with_new_roots(used: Reachable, store: TableStore, *, without_tags: Iterable[str] = ()) -> Reachable:
-    """`used`, and what tags and branches need that were created since it was read.
+    """`used`, and what tags and branches need that were created since it was read, or took snapshots of this one by a fast-forward.
 
     To be called after roots were removed and before their files are deleted: a tag or branch that is created at the same
     time is seen here, or does not find its snapshot when it looks again (`tags.create_tag`).
@@ -107,6 +107,12 @@ def with_new_roots(used: Reachable, store: TableStore, *, without_tags: Iterable
         if (branch, "", "") not in used.roots:
             _add_history(used, one, set())
             _add_changelogs(used, one, set())
+        elif (
+            not here
+            and (newest := one.snapshots.latest())
+            and (branch, "", newest.delta_manifest_list) not in used.roots
+        ):
+            _add_history(used, one, set())
         _add_tags(used, one, set(without_tags) if here else set())
     return used
 
@@ -121,6 +127,7 @@ def _add_history(used: Reachable, store: TableStore, removed_snapshots: set[int]
     prefetch_history(store, ids)
     for snapshot_id in ids:
         snapshot = store.snapshots.get(snapshot_id)
+        used.roots.add((store.branch, "", snapshot.delta_manifest_list))
         try:
             used.add_metadata(store, snapshot)
             if previous is not None and is_direct_successor(store, previous, snapshot):
