@@ -99,14 +99,14 @@ def at_read(monkeypatch: pytest.MonkeyPatch, call: int, act: Callable[[], object
 
 
 def cases() -> list[Any]:
-    often = {("compact", "keys"), ("merge", "keys"), ("to_arrow", "append")}
+    often = {("compact", "keys", compact_and_expire), ("merge", "keys", rename), ("to_arrow", "append", replace)}
     return [
         pytest.param(
             act,
             kind,
             other,
             id=f"{act}, {kind}, {other.__name__}",
-            marks=() if (act, kind) in often else pytest.mark.nightly,
+            marks=() if (act, kind, other) in often else pytest.mark.nightly,
         )
         for act in ACTS
         for kind in KINDS

@@ -89,10 +89,8 @@ def test_a_schema_registry_that_answers_late(wb):
         registry.late = 2
         broker.send("t", [(None, late)])
         until(job, lambda: sorted(wb.table("t").to_arrow().column("id").to_pylist()) == [0, 1, 2])
-        assert [s["delta_record_count"] for s in wb.table("t").snapshots().to_pylist() if s["delta_record_count"]] == [
-            2,
-            1,
-        ]
+        counts = [s["delta_record_count"] for s in wb.table("t").snapshots().to_pylist() if s["delta_record_count"]]
+        assert counts in ([2, 1], [1, 1, 1])  # the broker may give the first two one after the other
     finally:
         wb.session.jobs.stop_all()
         registry.close()

@@ -8,7 +8,7 @@ import pytest
 from memory_s3 import MemoryS3, Processes
 from test_cdc_target import COLUMNS, put
 
-from paimon_nb.base.errors import CommitOverwritten, TimeTravelError
+from paimon_nb.base.errors import CommitOverwritten, CommitRemoved, TimeTravelError
 from paimon_nb.base.identifier import Identifier
 from paimon_nb.connectors.cdc.target import SourceSchema, Target, TargetOptions, open_target
 from paimon_nb.table.write.maintenance import rollback_to_snapshot
@@ -63,7 +63,7 @@ def rolled_back_at(
         client.at = None
         target.on_idle_checkpoint(0)
         put(target, 4, "at 4")
-    except (TimeTravelError, CommitOverwritten):
+    except (TimeTravelError, CommitOverwritten, CommitRemoved):
         target.abort()
     else:
         assert keys(wb) == [1, 2, 3, 4], (number, client.calls[first:])
