@@ -101,14 +101,15 @@ def expire_snapshots(store: TableStore, limits: ExpireLimits | None = None) -> i
     if earliest is None or newest is None:
         return 0
     end = _first_retained(store, limits, earliest, newest.id)
+    if end <= earliest:
+        return 0
     withdraw_lost_snapshots(store)  # files of theirs are missing, which would stop the expiry
     retained = _snapshot_or_none(store, end)
     if retained is None:  # a gap: of a fast-forward, or of a rollback that is under way
         there = store.snapshots.ids()
         end, retained = min(end, there[-limits.retain_min :][0] if there else end), newest
-    if end <= earliest:
+    if not (ids := list(range(earliest, end))):
         return 0
-    ids = list(range(earliest, end))
     prefetch_history(store, [*ids, end])
     expired = [s for s in (_snapshot_or_none(store, i) for i in ids) if s is not None]
     if expired and store.options.changelog_outlives_snapshots:
