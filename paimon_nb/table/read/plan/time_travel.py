@@ -465,21 +465,28 @@ def _is_retained(store: TableStore, snapshot_id: int) -> bool:
     return snapshot_id in store.changelogs.ids() or any(t.snapshot.id == snapshot_id for t in store.tags.readable())
 
 
-def retry_on_expiry(store: TableStore, act: Callable[[], T]) -> T:
+def retry_on_expiry(store: TableStore, act: Callable[[], T], *, attempts: int | None = None) -> T:
     """Run `act`, which begins with the newest snapshot and changes nothing before it has read all; run it again if files expired meanwhile.
 
+    Args:
+        store: the table that `act` reads.
+        act: what to run.
+        attempts: how often at most; None: as long as others commit.
+
     Raises:
-        MissingFile, SnapshotExpired: also of the newest snapshot.
+        MissingFile, SnapshotExpired, SnapshotNotFound: the newest snapshot is not whole either, or all attempts failed.
         TableReplaced: the table was dropped or moved: that says more.
     """
     missed: Snapshot | None = None
+    attempt = 0
     while True:
+        attempt += 1
         try:
             return act()
         except (MissingFile, SnapshotExpired, SnapshotNotFound):
             store.check_identity()
             store.forget_snapshots()
             newest = store.latest()
-            if newest is None or (missed is not None and same_commit(missed, newest)):
+            if attempt == attempts or newest is None or (missed is not None and same_commit(missed, newest)):
                 raise
             missed = newest

@@ -14,6 +14,7 @@ from paimon_nb.options import table as opt
 from paimon_nb.table.read import plan_scan, read_split
 from paimon_nb.table.read.plan.time_travel import retry_on_expiry
 from paimon_nb.table.read.split.inline_blobs import as_stored
+from paimon_nb.table.tables.copy.copy import MAX_READS
 from paimon_nb.table.write import TableWrite
 from paimon_nb.table.write.commit import TableCommit
 from paimon_nb.table.write.publish.overwrite import Overwrite
@@ -87,7 +88,7 @@ def clone_rows(
             have written into it, also those that came after it was created or looked at.
     Returns: how many rows, and the ids of the target's new snapshots (none if there were no rows).
     """
-    return retry_on_expiry(source, lambda: _clone_rows(source, target, keep_partition, replaces))
+    return retry_on_expiry(source, lambda: _clone_rows(source, target, keep_partition, replaces), attempts=MAX_READS)
 
 
 def _clone_rows(

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from paimon_nb.table.read.store import TableStore
 
 _CHUNK = 8 << 20
+MAX_READS = 4
+"""A copy begins so often, while the snapshots that it reads expire."""
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -78,7 +80,7 @@ def copy_live_files(
         `check_readable`.
     """
     source.check_readable()
-    return retry_on_expiry(source, lambda: _copy_live_files(source, target, keep_partition))
+    return retry_on_expiry(source, lambda: _copy_live_files(source, target, keep_partition), attempts=MAX_READS)
 
 
 def _copy_live_files(

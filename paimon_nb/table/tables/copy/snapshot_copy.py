@@ -21,7 +21,7 @@ from paimon_nb.options import table as opt
 from paimon_nb.table.read.live_files import live_entries
 from paimon_nb.table.read.plan.time_travel import retry_on_expiry
 from paimon_nb.table.read.split.inline_blobs import managed_path
-from paimon_nb.table.tables.copy.copy import copy_file
+from paimon_nb.table.tables.copy.copy import MAX_READS, copy_file
 from paimon_nb.table.write.maintenance.reachable import changelog_entries, index_files, list_names
 from paimon_nb.table.write.managed_blobs import REFERENCE_SUFFIX, read_references
 from paimon_nb.table.write.publish.attempt import manifest_format
@@ -56,7 +56,7 @@ def copy_snapshot(source: TableStore, target: TableStore) -> tuple[int, Snapshot
             hint="CALL sys.copy copies the rows' files, or INSERT INTO ... SELECT",
             path=target.root,
         )
-    return retry_on_expiry(source, lambda: _copy_snapshot_files(source, target))
+    return retry_on_expiry(source, lambda: _copy_snapshot_files(source, target), attempts=MAX_READS)
 
 
 def _copy_snapshot_files(source: TableStore, target: TableStore) -> tuple[int, Snapshot | None]:
