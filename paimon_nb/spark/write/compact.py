@@ -86,7 +86,7 @@ def compact(
         )
 
     def plan_and_run() -> CompactResult:
-        tasks = [t for t in plan_compaction(store, partitions, full=full) if buckets is None or t.bucket in buckets]
+        tasks = plan_compaction(store, partitions, full=full, buckets=buckets)
         return _run_and_commit(commit, spark, tasks, run_task, None, inline_bytes)
 
     return retry_on_expiry(store, plan_and_run)

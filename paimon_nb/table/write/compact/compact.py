@@ -72,13 +72,20 @@ class CompactTask:
         return sum(f.file_size for f in (self.unit.files if self.unit else self.files))
 
 
-def plan_compaction(store: TableStore, partitions: Partitions | None = None, *, full: bool = True) -> list[CompactTask]:
+def plan_compaction(
+    store: TableStore,
+    partitions: Partitions | None = None,
+    *,
+    full: bool = True,
+    buckets: Collection[int] | None = None,
+) -> list[CompactTask]:
     """Tasks for the latest snapshot, largest first; [] if there is nothing to do.
 
     Args:
         partitions: serialized partitions, or a test for them; None means all.
         full: everything to the max level (or merged); False: only what the strategy picks. Postponed rows first get
             their buckets, which are then compacted as after a write.
+        buckets: only these; None means all.
 
     Raises: UnsupportedOperation, UnsupportedFormat: the table has options or columns that are not supported here.
     """
@@ -90,16 +97,16 @@ def plan_compaction(store: TableStore, partitions: Partitions | None = None, *, 
     store = store.at_newest_schema()
     index = index_entries(store, snapshot)
     tasks: list[CompactTask] = []
-    buckets = by_bucket(live_entries(store, snapshot))
+    live = by_bucket(live_entries(store, snapshot))
     # Postponed rows are merged into real buckets that are only known then: no other task may compact those.
-    waiting = {partition for partition, bucket in buckets if bucket == POSTPONE_BUCKET}
-    selected = select_partitions({partition for partition, _ in buckets}, partitions)
+    waiting = {partition for partition, bucket in live if bucket == POSTPONE_BUCKET}
+    selected = select_partitions({partition for partition, _ in live}, partitions)
     history = (
-        idle_history_partitions(store, {p: [e.file for e in entries] for (p, _), entries in buckets.items()}, selected)
+        idle_history_partitions(store, {p: [e.file for e in entries] for (p, _), entries in live.items()}, selected)
         if partitions is not None and uses_clustering(store)
         else set()
     )
-    for (partition, bucket), entries in buckets.items():
+    for (partition, bucket), entries in live.items():
         if partition not in selected and partition not in history:
             continue
         if partition in waiting and bucket != POSTPONE_BUCKET:
@@ -113,7 +120,7 @@ def plan_compaction(store: TableStore, partitions: Partitions | None = None, *, 
         total = entries[0].total_buckets
         for picked, unit in _choose_files(store, partition, bucket, files, bucket_index, full or partition in history):
             tasks.append(CompactTask(partition, bucket, total, picked, unit, bucket_index, snapshot.id))
-    return sorted(tasks, key=lambda t: -t.size)
+    return sorted((t for t in tasks if buckets is None or t.bucket in buckets), key=lambda t: -t.size)
 
 
 def _choose_files(
@@ -208,12 +215,9 @@ def compact(
 
     Buckets are compacted in parallel, one per core (at most 4); together they use one `write-buffer-size`.
     """
-
-    def plan_and_run() -> list[CommitMessage]:
-        tasks = plan_compaction(store, partitions, full=full)
-        return run_tasks(store, [t for t in tasks if buckets is None or t.bucket in buckets])
-
-    return retry_on_expiry(store, plan_and_run)
+    return retry_on_expiry(
+        store, lambda: run_tasks(store, plan_compaction(store, partitions, full=full, buckets=buckets))
+    )
 
 
 def run_tasks(store: TableStore, tasks: Sequence[CompactTask]) -> list[CommitMessage]:
