@@ -194,10 +194,7 @@ class CsvReader(EngineReader):
 
     def _other_delimiter(self, source: Utf8File, padded: Dialect) -> str:
         """The delimiter that the header has several times, if it has that of a dialect never; '': none."""
-        with self._opened(source) as stream:
-            for _ in range(padded.skip):
-                stream.readline()
-            header = stream.readline().decode(errors="replace")
+        header = self._first_lines(source, padded.skip + 1)[-1].decode(errors="replace")
         if padded.delimiter in header or source.path in self._delimiters:
             return ""
         best = max(_DELIMITERS, key=header.count)
@@ -207,8 +204,8 @@ class CsvReader(EngineReader):
         """Whether the lines that the engine skips begin with one that has half of the columns at least: a header above short rows."""
         if "skip" in self._options or "null_padding" in self._options or not dialect.skip:
             return False
-        with self._opened(source) as stream:
-            lines = [stream.readline().decode(errors="replace").strip() for _ in range(min(dialect.skip, _LINES_ABOVE))]
+        above = self._first_lines(source, min(dialect.skip, _LINES_ABOVE))
+        lines = [line.decode(errors="replace").strip() for line in above]
         first = next((x for x in lines if x and not (dialect.comment and x.startswith(dialect.comment))), "")
         cells = first.count(dialect.delimiter) + 1
         return cells > 1 and len(dialect.columns) <= 2 * cells
@@ -219,8 +216,7 @@ class CsvReader(EngineReader):
 
         if "skip" in self._options or padded.skip:
             return padded
-        with self._opened(source) as stream:
-            lines = [stream.readline() for _ in range(_LINES_ABOVE)]
+        lines = self._first_lines(source, _LINES_ABOVE)
         above = next((i for i, line in enumerate(lines) if padded.delimiter.encode() in line), 0)
         if not above:
             return padded
@@ -276,8 +272,12 @@ class CsvReader(EngineReader):
             return None
 
     def _begins_with_comments(self, source: Utf8File, comment: str, lines: int) -> bool:
+        return all(line.startswith(comment.encode()) for line in self._first_lines(source, lines))
+
+    def _first_lines(self, source: Utf8File, count: int) -> list[bytes]:
+        """So many lines, the last ones empty if the file has fewer."""
         with self._opened(source) as stream:
-            return all(stream.readline().startswith(comment.encode()) for _ in range(lines))
+            return [stream.readline() for _ in range(count)]
 
     def _opened(self, source: Utf8File) -> BinaryIO:
         compression = self._options.get("compression") or formats.compression_of(source.path)
