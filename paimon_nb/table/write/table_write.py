@@ -650,7 +650,7 @@ def write_all(
     Args:
         store: the table.
         open_writer: begins a write.
-        parts: the rows.
+        parts: the rows; a list with `again`.
         kinds: their row kinds; None for inserts.
         again: the rows are all there, and are written again if others have deleted a file that the write needed.
 
@@ -658,7 +658,6 @@ def write_all(
         TableReplaced: the table was dropped or moved meanwhile.
         MissingFile: a file of the newest snapshot is lost.
     """
-    parts = list(parts) if again else parts
 
     def write() -> tuple[TableWrite, list[CommitMessage], int]:
         count = 0
@@ -669,7 +668,7 @@ def write_all(
             return writing, writing.prepare_commit(), count
 
     try:
-        return write()
+        return write()  # alone: nearly all writes need nothing of the repetition
     except MissingFile:
         store.check_identity()  # it was dropped or moved: that says more
         if not again:

@@ -45,7 +45,7 @@ class Reachable:
     indexes: set[str] = field(default_factory=set)
     statistics: set[str] = field(default_factory=set)
     roots: set[tuple[str, str, str]] = field(default_factory=set)
-    """(branch, name, delta manifest list) of the tags that were added, the same without a name of snapshots, and (branch, '', '') of the branches."""
+    """What was looked at: (branch, tag, delta manifest list), (branch, '', delta manifest list) of a snapshot, (branch, '', '')."""
 
     def add_files(self, files: Iterable[DataFile]) -> None:
         for file in files:
