@@ -43,8 +43,10 @@ def error_of_interrupted_cell(
     """
     if only_queries:
         if tasks or (isinstance(error, Cancelled) and error.facts.get("goes_on")):
+            from paimon_nb.table.tables.inspect.formatting import count_text
+
             return Cancelled(
-                f"Query cancelled, but {tasks} task{'s' * (tasks > 1)} of Spark did not stop"
+                f"Query cancelled, but {count_text(tasks, 'task')} of Spark did not stop"
                 if tasks
                 else "Query cancelled, but Spark has not stopped it yet",
                 hint="Java cannot interrupt a regular expression: if a core stays busy, restart the kernel",
