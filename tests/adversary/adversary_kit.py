@@ -25,6 +25,10 @@ CALLS_OF_WRITERS = ("read", "open", "read_each", "names", "size", "sync_and_put_
 CALLS_OF_MAINTENANCE = ("read", "read_each", "names", "sync_and_put_if_absent", "overwrite", "delete", "delete_each")
 
 
+class Killed(BaseException):
+    """Like kill -9: nothing after it runs."""
+
+
 @dataclass(frozen=True)
 class Place:
     """A catalog that several sessions of a test open."""

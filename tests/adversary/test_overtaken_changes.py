@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
-from adversary_kit import Place
+from adversary_kit import Place, before_call
 
 from paimon_nb.base.errors import CommitConflict, PaimonError, SnapshotExpired, TableNotFound, TableReplaced
-from paimon_nb.fs.local import LocalFileIO
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,27 +76,6 @@ def replace(place: Place) -> None:
     place.open().run("CREATE TABLE t (id INT, v INT)")
 
 
-def at_read(monkeypatch: pytest.MonkeyPatch, call: int, act: Callable[[], object]) -> list[int]:
-    """Run `act` before the read of a file with this number. Returns the list that holds the number of reads so far."""
-    seen, acting = [0], [False]
-
-    def interrupting(read: Callable[..., Any]) -> Callable[..., Any]:
-        def interrupted(self: LocalFileIO, *arguments: object) -> Any:
-            if not acting[0]:
-                seen[0] += 1
-                if seen[0] == call:
-                    acting[0] = True
-                    act()
-                    acting[0] = False
-            return read(self, *arguments)
-
-        return interrupted
-
-    for name in ("read", "open", "read_each"):
-        monkeypatch.setattr(LocalFileIO, name, interrupting(getattr(LocalFileIO, name)))
-    return seen
-
-
 def cases() -> list[Any]:
     often = {("compact", "keys", compact_and_expire), ("merge", "keys", rename), ("to_arrow", "append", replace)}
     return [
@@ -121,7 +99,7 @@ def _errors(act: str, other: Callable[[Place], None]) -> tuple[type[PaimonError]
 
 
 @pytest.mark.parametrize(("act", "kind", "other"), cases())
-def test_at_each_read(tmp_path, monkeypatch, act, kind, other):
+def test_at_each_read(tmp_path, act, kind, other):
     """Others' work is done first, or what they did to the table is said: no file is called missing or lost."""
     change, expected = ACTS[act]
     call = 0
@@ -131,14 +109,13 @@ def test_at_each_read(tmp_path, monkeypatch, act, kind, other):
         wb = place.open()
         table = wb.table("t")
         error = None
-        with monkeypatch.context() as patch:
-            seen = at_read(patch, call, lambda place=place: other(place))
+        with before_call(call, lambda place=place: other(place), ("read", "open", "read_each")) as is_there:
             try:
                 change(wb, table)
             except PaimonError as raised:
                 error = raised
         assert error is None or isinstance(error, _errors(act, other)), f"call {call}: {error!r}"
-        if seen[0] < call:
+        if not is_there():
             break
         name = "u" if other is rename else "t"
         if other is replace:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
-from adversary_kit import Place
+from adversary_kit import Killed, Place
 
 from paimon_nb.base.errors import PaimonError, TableReplaced
 from paimon_nb.format.snapshot import SnapshotDirectory, directory
@@ -264,10 +264,6 @@ def test_rows_are_not_lost_when_manifests_are_compacted_beside_a_rollback(table,
 
 
 # -- the writer is killed before it looks
-
-
-class Killed(BaseException):
-    """Like kill -9: nothing after it runs."""
 
 
 def publish_and_be_killed(table: Table, monkeypatch: pytest.MonkeyPatch, meanwhile: Callable[[], object]) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
-from adversary_kit import Place
+from adversary_kit import Killed, Place
 from sampling import sampled
 
 from paimon_nb.base.errors import SnapshotExpired, SnapshotNotFound
@@ -22,10 +22,6 @@ if TYPE_CHECKING:
 KINDS = ["filesystem", *(pytest.param(kind, marks=pytest.mark.nightly) for kind in ("memory", "s3", "sqlite"))]
 KEYS = "CREATE TABLE t (id INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('bucket' = '1', 'num-sorted-run.compaction-trigger' = '2')"
 """With it, the second commit compacts: its compaction is published right after its rows."""
-
-
-class Killed(BaseException):
-    """Like kill -9: nothing after it runs."""
 
 
 def rows(*ids: int) -> pa.Table:
