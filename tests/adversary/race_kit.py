@@ -158,6 +158,7 @@ class Worker:
 def work(place: Place, number: int, log: str, seed: int, stop: Path) -> None:
     import logging
 
+    os.nice(10)  # eight busy processes would starve the tests beside them
     with Path(log).open("a") as file, Path(log + ".warnings").open("a") as warnings:
         logging.basicConfig(stream=warnings, level=logging.WARNING, force=True)
         with contextlib.redirect_stderr(warnings):

@@ -30,7 +30,6 @@ def run(kind: str, seconds: float, seed: int, tmp_path: Path, request: pytest.Fi
     assert report["acknowledged rows"] > 0
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize("kind", ["filesystem", "jdbc", "s3"])
 def test_a_crowd(kind, tmp_path, request):
     run(kind, 20, 1, tmp_path, request)

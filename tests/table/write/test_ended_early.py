@@ -79,7 +79,7 @@ def test_threads_end_with_a_dropped_reader_and_a_failed_write(t) -> None:
     gc.collect()
     with pytest.raises(NullNotAllowed):
         t.append(pa.table({"k": pa.array([None], pa.int64()), "p": ["a"], "v": [1]}))
-    assert set(threading.enumerate()) == before
+    assert set(threading.enumerate()) <= before  # those of earlier tests may end meanwhile
 
 
 WRITES: dict[str, Callable[[paimon_nb.Table], list[int]]] = {
