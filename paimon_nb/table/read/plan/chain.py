@@ -182,7 +182,8 @@ def starting_splits(state: ChainState, predicate: Predicate | None) -> Iterator[
         read = {state.full.branch: set(bases.values()), state.delta.branch: later.keys()}
         for store, snapshot in ((state.full, state.full_snapshot), (state.delta, state.delta_snapshot)):
             splits = plan_snapshot(store, snapshot, predicate).splits if snapshot is not None else ()
-            yield from (replace(s, branch=store.branch) for s in splits if s.partition in read[store.branch])
+            # Not raw: a changed row keeps its row kind +U, as in Java.
+            yield from (replace(s, branch=store.branch, raw=False) for s in splits if s.partition in read[store.branch])
         return
     parts = ChainParts(state, predicate)
     for group in {**bases, **{k.group: None for k in later.values()}}:

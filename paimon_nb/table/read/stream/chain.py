@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import SnapshotExpired, UnsupportedOperation
 from paimon_nb.options import table as opt
+from paimon_nb.options.read import SOURCE_CHECKPOINT_ALIGN_ENABLED
 from paimon_nb.table.read.plan.chain import ChainState, starting_splits
 from paimon_nb.table.read.stream.offset import StreamOffset
 
@@ -63,6 +64,12 @@ def check_incremental(store: TableStore, reader: str) -> None:
         raise UnsupportedOperation(
             f"{store.name}: {reader} of a chain table begins with its whole state; {start} is not supported",
             hint=f"leave it out, or read the branch `{store.name}$branch_{names[1]}`",
+        )
+    if store.options.get(SOURCE_CHECKPOINT_ALIGN_ENABLED):
+        raise UnsupportedOperation(
+            f"{store.name}: {reader} of a chain table begins with several snapshots; "
+            f"{SOURCE_CHECKPOINT_ALIGN_ENABLED.key} is not supported",
+            hint="leave it out",
         )
     if store.options.raw.get("scan.partitions"):
         raise _no_partition_filter(store)

@@ -70,6 +70,13 @@ def test_the_state_of_both_branches_then_the_changes_of_one(wb: paimon_nb.Workbe
     assert polled(later) == polled(stream) == ["+I 4 y 0111"]
 
 
+def test_a_changed_row_keeps_its_row_kind_in_the_state(wb: paimon_nb.Workbench) -> None:
+    create(wb)
+    put(wb, "full", (1, 1, "base", "0108", "+I"))
+    put(wb, "delta", (9, 1, "new", "0109", "-U"), (9, 2, "newer", "0109", "+U"), (3, 1, "x", "0109", "+I"))
+    assert polled(wb.table("t").stream()) == ["+I 1 base 0108", "+I 3 x 0109", "+U 9 newer 0109"]
+
+
 def test_what_a_position_began_with_stays(wb: paimon_nb.Workbench) -> None:
     create(wb)
     put(wb, "full", (1, 1, "base", "0108", "+I"))
@@ -127,6 +134,7 @@ def test_conditions_on_other_columns(wb: paimon_nb.Workbench) -> None:
         ({"scan.snapshot-id": "1"}, "scan.snapshot-id=1"),
         ({"scan.timestamp-millis": "1"}, "scan.timestamp-millis=1"),
         ({"consumer-id": "me", "consumer.expiration-time": "1 d"}, "consumer-id=me"),
+        ({"source.checkpoint-align.enabled": "true"}, "source.checkpoint-align.enabled is not supported"),
         ({"scan.partitions": "dt=0108"}, "cannot select partitions"),
     ],
 )
@@ -135,7 +143,7 @@ def test_a_start_elsewhere_is_refused(wb: paimon_nb.Workbench, options: dict[str
     with pytest.raises(UnsupportedOperation, match=said.replace(".", r"\.")):
         wb.table("t").stream(options)
     put(wb, "delta", (1, 1, "a", "0108", "+I"))
-    if "consumer-id" not in options and "scan.partitions" not in options:
+    if next(iter(options)) in ("scan.mode", "scan.snapshot-id", "scan.timestamp-millis"):
         wb.table("t$branch_delta").stream(options).close()
 
 
