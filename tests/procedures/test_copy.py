@@ -100,6 +100,47 @@ def test_copy_refused(scene):
     assert (scene.ids("three"), scene.ids("alike"), scene.files("data-*", "alike")) == ([], [], [])
 
 
+@pytest.mark.parametrize("form", ["parquet", "orc", "avro"])
+@pytest.mark.parametrize("key", ["", ", PRIMARY KEY (k, d) NOT ENFORCED"])
+def test_a_target_may_have_more_columns_in_another_order(scene, form, key):
+    options = f"PARTITIONED BY (d) WITH ('file.format' = '{form}', 'bucket' = '{1 if key else -1}')"
+    scene.make("t", f"k INT, v STRING, d STRING{key}", options)
+    scene.put((1, "a", "x"), (2, "b", "y"))
+    scene.make("u", f"k INT, v STRING, d STRING, n INT{key}", options)
+    scene.wb.run("ALTER TABLE u MODIFY n INT FIRST")
+    scene.put((30, 3, "c", "x"), (40, 4, "d", "z"), name="u")
+    assert scene.call("copy('t', 'u')") == SUCCESS
+    whole = [(None, 1, "a", "x"), (None, 2, "b", "y"), (40, 4, "d", "z")]
+    assert sorted(scene.rows("u"), key=lambda r: r[1]) == whole
+    for condition, found in (
+        ("n IS NULL", whole[:2]),
+        ("n > 5", whole[2:]),
+        ("v = 'b'", whole[1:2]),
+        ("k < 2", whole[:1]),
+    ):
+        assert sorted(tuple(r.values()) for r in scene.wb.table("u").to_arrow(where=condition).to_pylist()) == found
+    scene.call("compact('u')")
+    assert sorted(scene.rows("u"), key=lambda r: r[1]) == whole
+
+
+@pytest.mark.parametrize("columns", ["k INT, word STRING", "k INT, v BIGINT", "k INT"])
+def test_a_target_without_the_columns_is_refused_even_if_there_are_no_files(scene, columns):
+    scene.make("t", "k INT, v STRING")
+    scene.make("u", columns)
+    with pytest.raises(SchemaMismatch, match="lacks columns of t: v"):
+        scene.call("copy('t', 'u')")
+    assert scene.ids("u") == []
+
+
+def test_a_target_with_another_column_that_needs_values_is_refused(scene):
+    scene.make("t", "k INT, v STRING")
+    scene.put((1, "a"))
+    scene.make("u", "k INT, v STRING, n INT NOT NULL")
+    with pytest.raises(SchemaMismatch):
+        scene.call("copy('t', 'u')")
+    assert scene.ids("u") == []
+
+
 @pytest.mark.parametrize("more", ["", ", 'deletion-vectors.enabled' = 'true', 'index-file-in-data-file-dir' = 'true'"])
 def test_files_outside_the_table_are_copied_into_it(scene, more):
     outside = scene.folder / "outside"

@@ -242,6 +242,9 @@ def test_reads_that_merge_waiting_rows(wb, count):
     }
     wb.run("CALL sys.compact(table => 't')")
     assert rows(wb) == merged(wb) == expected
+    waiting(wb, [9], "later")
+    assert merged(wb) == expected | {(9, "later")}
+    assert merged(wb, **{"scan.mode": "compacted-full"}) == expected
 
 
 @pytest.mark.parametrize(

@@ -330,9 +330,14 @@ def conjuncts_on_key(store: TableStore, bound: Predicate | None) -> Predicate | 
     return conjuncts_on(bound, frozenset((*store.schema.primary_keys, *store.schema.partition_keys)))
 
 
-def merges_postponed(store: TableStore) -> bool:
-    """Whether batch reads of this table see rows that wait for a bucket."""
+def wants_postponed(store: TableStore) -> bool:
+    """Whether the table's options ask for rows that wait for a bucket."""
     return store.bucket_option == POSTPONE_BUCKET and bool(store.options.get(opt.POSTPONE_MERGE_ON_READ))
+
+
+def merges_postponed(store: TableStore) -> bool:
+    """Whether batch reads of this table see rows that wait for a bucket. They are not compacted: `compacted-full` is without them."""
+    return wants_postponed(store) and store.options.get(opt.SCAN_MODE) != "compacted-full"
 
 
 def written_order(files: Iterable[DataFile]) -> list[DataFile]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import BadOptionValue, ConsumerNotFound, UnsupportedOperation
 from paimon_nb.options import table as opt
-from paimon_nb.table.read.plan.snapshot_scan import merges_postponed
+from paimon_nb.table.read.plan.snapshot_scan import wants_postponed
 from paimon_nb.table.read.plan.time_travel import SCAN_VERSION, check_mode, local_time_ms
 from paimon_nb.table.read.stream.chain import starting_position
 from paimon_nb.table.read.stream.offset import StreamOffset
@@ -72,7 +72,7 @@ def check_streamable(store: TableStore) -> None:
                 hint="unset 'streaming-read-overwrite'",
                 option=opt.STREAMING_READ_OVERWRITE.key,
             )
-    if merges_postponed(store):
+    if wants_postponed(store):
         raise UnsupportedOperation(
             f"{store.name}: 'postpone.merge-on-read' is for batch reads; a stream emits rows when they get their bucket",
             hint="set 'postpone.merge-on-read' = 'false' for the stream",

@@ -52,6 +52,15 @@ def check_same_layout(source: TableStore, target: TableStore) -> None:
                 f"{target.name} and {source.name} differ in their {what}: {other} and {one}",
                 hint="CALL sys.clone rewrites the rows", target=other, source=one,
             )  # fmt: skip
+    missing = [
+        f.name for f, known in zip(here.fields, _field_layout(here), strict=True) if known not in _field_layout(there)
+    ]
+    if missing:
+        raise SchemaMismatch(
+            f"{target.name} lacks columns of {source.name}: {', '.join(missing)} (their ids, names and types are compared)",
+            hint="copy into a new table, or CALL sys.clone",
+            columns=missing,
+        )
 
 
 def refuse_tracked(source: TableStore) -> None:
@@ -106,22 +115,31 @@ def _copy_live_files(
 
 
 def _target_schema_ids(source: TableStore, target: TableStore, entries: Sequence[ManifestEntry]) -> dict[int, int]:
-    """Schema ids of the source -> of the target: those with exactly the same fields."""
-    known = {_field_layout(s): s.id for s in reversed(target.schemas.all())}
+    """Schema ids of the source -> of the target: those with the same fields, else the newest with these and more."""
+    known = list(reversed(target.schemas.all()))
     ids = {}
     for schema_id in {e.file.schema_id for e in entries}:
-        same = known.get(_field_layout(source.schemas.get(schema_id)))
-        if same is None:
+        written = _field_layout(source.schemas.get(schema_id))
+        found = [s for s in known if _field_layout(s) == written] or [s for s in known if _contains_columns(s, written)]
+        if not found:
             raise SchemaMismatch(
                 f"files of {source.name} were written with columns that {target.name} never had (schema {schema_id})",
                 hint="copy into a new table, or CALL sys.clone",
                 schema=schema_id,
             )
-        ids[schema_id] = same
+        ids[schema_id] = found[0].id
     return ids
 
 
-def _field_layout(schema: TableSchema) -> tuple[object, ...]:
+def _contains_columns(schema: TableSchema, written: tuple[tuple[int, str, str], ...]) -> bool:
+    """Whether the schema has these columns, and NULL is possible in all others."""
+    others = zip(_field_layout(schema), schema.fields, strict=True)
+    return {*written} <= {*_field_layout(schema)} and all(
+        f.type.nullable for layout, f in others if layout not in written
+    )
+
+
+def _field_layout(schema: TableSchema) -> tuple[tuple[int, str, str], ...]:
     return tuple((f.id, f.name, str(f.type)) for f in schema.fields)
 
 
@@ -158,6 +176,7 @@ class _FileCopier:
             old, file_name=name, external_path=external, schema_id=self.schema_ids[old.schema_id],
             extra_files=tuple(self._new_file_name(e) for e in old.extra_files),
         )  # fmt: skip
+        new = self._with_named_columns(new, old)
         self._copy_file_once(self.source.data_path(entry.partition, entry.bucket, old), path)
         folder = path.rsplit("/", 1)[0]
         for sidecar, extra in zip(
@@ -165,6 +184,14 @@ class _FileCopier:
         ):
             self._copy_file_once(sidecar, f"{folder}/{extra}")
         return new
+
+    def _with_named_columns(self, new: DataFile, old: DataFile) -> DataFile:
+        """The file with the names of its columns, if its new schema has others beside them: readers find NULLs in those."""
+        schema = self.source.schemas.get(old.schema_id)
+        if _field_layout(schema) == _field_layout(self.target.schemas.get(new.schema_id)):
+            return new
+        names = tuple(schema.names) if old.write_cols is None else old.write_cols
+        return replace(new, write_cols=names, value_stats_cols=names if old.stats_cols is None else old.stats_cols)
 
     def _copy_index_file(self, old: IndexEntry) -> IndexEntry:
         name = self._new_file_name(old.file_name)
