@@ -16,6 +16,8 @@ _OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d{2}))?")
 
 now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000  # noqa: E731  a replaceable module value
 """Milliseconds since the epoch. Call as `clock.now_ms()`; tests replace the attribute."""
+monotonic_s: Callable[[], float] = time.monotonic
+"""Seconds of a clock that never goes back. Call as `clock.monotonic_s()`; tests replace the attribute."""
 
 
 def local_now_ms() -> int:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from itertools import count
 from typing import TypeVar, cast
 from weakref import WeakKeyDictionary
 
+from paimon_nb.base.lru import LruCache
 from paimon_nb.fs import FileIO, RootedFileIO
 
 T = TypeVar("T")
@@ -26,9 +26,8 @@ class FileCache:
     """
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
-        self.max_bytes = max_bytes
-        self._used = 0
-        self._items: OrderedDict[_Key, tuple[object, object, int]] = OrderedDict()
+        self._values: LruCache[_Key, tuple[object, object]] = LruCache(max_bytes)
+        """The value and the stamp of its file."""
         self._stores: WeakKeyDictionary[FileIO, int] = WeakKeyDictionary()
         self._numbers = count(1)
         self._lock = threading.Lock()
@@ -38,30 +37,17 @@ class FileCache:
         enough.
         """
         key, stamp = self._key_and_stamp(fs, path, part)
-        with self._lock:
-            found = self._items.get(key)
-            if found is not None and found[1] == stamp:
-                self._items.move_to_end(key)
-                return cast("T", found[0])
+        found = self._values.get(key)
+        if found is not None and found[1] == stamp:
+            return cast("T", found[0])
         value = read()
-        self._store_value(key, stamp, value, weigh(value))
+        self._values.put(key, (value, stamp), weigh(value))
         return value
 
     def put(self, fs: FileIO, path: str, value: T, weight: int) -> None:
         """Cache the value that was just written to `path`."""
         key, stamp = self._key_and_stamp(fs, path, None)
-        self._store_value(key, stamp, value, weight)
-
-    def _store_value(self, key: _Key, stamp: object, value: object, weight: int) -> None:
-        if weight > self.max_bytes // 2:
-            return
-        with self._lock:
-            _, _, freed = self._items.pop(key, (None, None, 0))
-            self._items[key] = (value, stamp, weight)
-            self._used += weight - freed
-            while self._used > self.max_bytes:
-                _, (_, _, freed) = self._items.popitem(last=False)
-                self._used -= freed
+        self._values.put(key, (value, stamp), weight)
 
     def _key_and_stamp(self, fs: FileIO, path: str, part: Hashable) -> tuple[_Key, object]:
         local = fs.local_path(path)
@@ -79,6 +65,7 @@ class FileCache:
         return (0, local, part), (stat.st_ino, stat.st_size, stat.st_mtime_ns)
 
     def clear(self) -> None:
-        with self._lock:
-            self._items.clear()
-            self._used = 0
+        self._values.clear()
+
+    def __len__(self) -> int:
+        return len(self._values)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from concurrent.futures import Future
 from typing import TYPE_CHECKING
+
+from paimon_nb.base.lru import LruCache
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -28,19 +29,17 @@ class ObjectCache:
     """
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
-        self.max_bytes = max_bytes
-        self._used = 0
-        self._objects: OrderedDict[Key, bytes | None] = OrderedDict()
-        """None: the object is larger than `SMALL_BYTES`."""
+        self._objects: LruCache[Key, tuple[bytes | None]] = LruCache(max_bytes)
+        """(None,): the object is larger than `SMALL_BYTES`."""
         self._running: dict[Key, Future[bytes | None]] = {}
         self._lock = threading.Lock()
 
     def get(self, key: Key, fetch: Callable[[], bytes | None]) -> bytes | None:
         """The cached object, else the result of `fetch`, which is None for an object that is too large."""
         with self._lock:
-            if key in self._objects:
-                self._objects.move_to_end(key)
-                return self._objects[key]
+            found = self._objects.get(key)
+            if found is not None:
+                return found[0]
             running = self._running.get(key)
             if running is None:
                 own = self._running[key] = Future()
@@ -59,51 +58,31 @@ class ObjectCache:
 
     def has(self, key: Key) -> bool:
         """Whether the object, or the fact that it is large, is known."""
-        with self._lock:
-            return key in self._objects
+        return key in self._objects
 
     def peek(self, key: Key) -> bytes | None:
         """The cached object, if it is small."""
-        with self._lock:
-            return self._objects.get(key)
+        (data,) = self._objects.get(key) or (None,)
+        return data
 
     def put(self, key: Key, data: bytes | None) -> None:
         """Keep an object that was read or written; None: it is too large."""
         if data is not None and len(data) > SMALL_BYTES:
             data = None
-        with self._lock:
-            self._remove(key)
-            self._objects[key] = data
-            self._used += _weight(data)
-            while self._used > self.max_bytes:
-                _, old = self._objects.popitem(last=False)
-                self._used -= _weight(old)
+        self._objects.put(key, (data,), _ENTRY_BYTES + len(data or b""))
 
     def remove(self, key: Key) -> None:
         """Forget an object that was deleted."""
-        with self._lock:
-            self._remove(key)
+        self._objects.remove(key)
 
     def remove_below(self, store: Hashable, prefix: str) -> None:
         """Forget the objects of a directory that was deleted or moved."""
-        with self._lock:
-            for key in [k for k in self._objects if k[0] == store and k[1].startswith(prefix)]:
-                self._remove(key)
+        self._objects.remove_if(lambda key: key[0] == store and key[1].startswith(prefix))
 
     def clear(self) -> None:
         """Forget everything, as a new process would."""
-        with self._lock:
-            self._objects.clear()
-            self._used = 0
-
-    def _remove(self, key: Key) -> None:
-        if key in self._objects:
-            self._used -= _weight(self._objects.pop(key))
+        self._objects.clear()
 
     def _finish(self, key: Key) -> None:
         with self._lock:
             del self._running[key]
-
-
-def _weight(data: bytes | None) -> int:
-    return _ENTRY_BYTES + len(data or b"")

@@ -18,7 +18,7 @@ KEYS = [("TINYINT", lambda k: k - 20), ("BIGINT", int), ("BIGINT", lambda k: k *
 
 
 def forget() -> None:
-    superseded_rows._CACHE = superseded_rows._Cache(superseded_rows.CACHE_BYTES)
+    superseded_rows._CACHE.clear()
     superseded_rows._DECODED.clear()
 
 

@@ -9,6 +9,7 @@ from sampling import sampled
 from spark_tables import ODD, VALUES, as_rows, make_table, random_rows, store_rows
 
 from paimon_nb.base.errors import CorruptFile
+from paimon_nb.base.lru import LruCache
 from paimon_nb.spark.jobs.task_runner import run_in_tasks
 from paimon_nb.spark.runtime.arrow_interop import to_arrow
 from paimon_nb.spark.scan.table_scan import read_table, to_dataframe
@@ -92,7 +93,7 @@ def test_keys_that_are_compared_in_tasks_hide_the_same_rows(spark, tmp_path, mon
     table = build(tmp_path, kind, partitioned=True, odd=False, seed=1)
     plan, found = plan_scan(table.store), []
     for chosen in (None, partial(run_in_tasks, spark)):
-        monkeypatch.setattr(superseded_rows, "_CACHE", superseded_rows._Cache(superseded_rows.CACHE_BYTES))
+        monkeypatch.setattr(superseded_rows, "_CACHE", LruCache(superseded_rows.CACHE_BYTES))
         found.append(superseded_rows.hidden_rows_of(plan.store, plan.splits, chosen))
     here, in_tasks = ({name: rows.tolist() for name, rows in hidden.rows.items()} for hidden in found)
     assert here

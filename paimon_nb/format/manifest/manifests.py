@@ -10,6 +10,8 @@ import io
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from paimon_nb.base.errors import CorruptFile, NewerFormat, UnsupportedFormat
 from paimon_nb.format.avro.container import (
     BLOCK_BYTES,
@@ -363,7 +365,7 @@ def cache_manifest_list(fs: FileIO, path: str, manifests: Sequence[ManifestFile]
 _VERSION = 2
 _CACHE = FileCache()
 _WEIGHT = 1024
-"""Approximate bytes of an entry in memory."""
+"""Approximate bytes of an entry in memory without what grows with the columns of the table."""
 _MANY = 1_000
 """Number of entries from which columns are faster than objects, which are then created on access. The first use, which
 loads Arrow's kernels, is included.
@@ -437,8 +439,14 @@ def read_manifest(fs: FileIO, path: str, keep: EntryFilter | None = None) -> lis
     return [e for e in entries if keep(e.kind, e.partition, e.bucket)]
 
 
-def _memory_bytes(entries: Collection[ManifestEntry]) -> int:
-    return _WEIGHT * (1 + len(entries))
+def _memory_bytes(entries: Entries) -> int:
+    """An estimate by the first entry: those of a manifest are of one table."""
+    if not len(entries):
+        return _WEIGHT
+    (first,) = entries.objects(np.array([0]), cached=False)
+    stats, index = first.file.value_stats, first.file.embedded_index
+    more = len(stats.min_values) + len(stats.max_values) + 40 * len(stats.null_counts or ()) + len(index or b"")
+    return (_WEIGHT + more) * (1 + len(entries))
 
 
 def _decode_manifest(fs: FileIO, path: str) -> Entries:
@@ -527,7 +535,8 @@ def write_manifest(
 
 def cache_manifest(fs: FileIO, path: str, entries: Sequence[ManifestEntry]) -> None:
     """Let this process read what it just wrote from memory."""
-    _CACHE.put(fs, path, EntryList(entries), _memory_bytes(entries))
+    cached = EntryList(entries)
+    _CACHE.put(fs, path, cached, _memory_bytes(cached))
 
 
 def _entry_record(entry: ManifestEntry) -> dict[str, Any]:

@@ -267,6 +267,8 @@ def _digest(text: str, bits: int) -> int:
 
 
 _KNOWN_MAX = 4096
+_READ_MAX = 64
+"""Snapshots that an open directory keeps in memory."""
 _known: set[str] = set()
 """Manifest lists of snapshots that belong to the history of their tables. Names are unique."""
 
@@ -411,8 +413,7 @@ class SnapshotDirectory:
                 return None
             if isinstance(newest, tuple):
                 snapshot_id, data = newest
-                snapshot = self._read[snapshot_id] = self._cached_snapshot(data, self.path(snapshot_id))
-                return snapshot
+                return self._keep(snapshot_id, self._cached_snapshot(data, self.path(snapshot_id)))
             try:
                 return self.get(newest)
             except (SnapshotNotFound, MissingFile):
@@ -435,17 +436,21 @@ class SnapshotDirectory:
                 hint=available + "; create a tag to keep a snapshot",
                 wanted=snapshot_id,
             ) from None
-        self._read[snapshot_id] = snapshot
-        return snapshot
+        return self._keep(snapshot_id, snapshot)
 
     def get_again(self, snapshot_id: int) -> Snapshot | None:
         """The snapshot as it is stored now: after a rollback another one may have its id. None if there is none."""
         self._read.pop(snapshot_id, None)
         path = self.path(snapshot_id)
         try:
-            snapshot = self._read[snapshot_id] = self._cached_snapshot(self.fs.read(path), path)
+            return self._keep(snapshot_id, self._cached_snapshot(self.fs.read(path), path))
         except MissingFile:
             return None
+
+    def _keep(self, snapshot_id: int, snapshot: Snapshot) -> Snapshot:
+        if len(self._read) >= _READ_MAX:  # a stream reads one after the other and never looks for the newest
+            self._read.clear()
+        self._read[snapshot_id] = snapshot
         return snapshot
 
     def newest_before(self, snapshot_id: int) -> Snapshot | None:
@@ -479,11 +484,12 @@ class SnapshotDirectory:
     def get_each(self, ids: Iterable[int]) -> list[Snapshot]:
         """Those of the snapshots that exist, in order, read side by side."""
         ids = list(ids)
-        missing = [i for i in ids if i not in self._read]
+        found = dict(self._read)
+        missing = [i for i in ids if i not in found]
         for snapshot_id, data in zip(missing, self.fs.read_each([self.path(i) for i in missing]), strict=True):
             if data is not None:  # else it expired in the meantime
-                self._read[snapshot_id] = Snapshot.from_json(data, self.path(snapshot_id))
-        return [self._read[i] for i in ids if i in self._read]
+                found[snapshot_id] = self._keep(snapshot_id, Snapshot.from_json(data, self.path(snapshot_id)))
+        return [found[i] for i in ids if i in found]
 
     def publish(
         self,

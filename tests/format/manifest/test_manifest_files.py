@@ -2,6 +2,7 @@
 
 import io
 import json
+import tracemalloc
 from dataclasses import replace
 
 import fastavro
@@ -9,7 +10,11 @@ import pytest
 from manifest_kit import ENTRIES, FULL, INDEXES, KEY, KINDS, MANIFESTS
 
 from paimon_nb.base.errors import CorruptFile, MissingFile, NewerFormat, UnsupportedFormat
+from paimon_nb.format.file_cache import FileCache
 from paimon_nb.format.manifest import (
+    SimpleStats,
+    cache_manifest,
+    manifests,
     read_index_manifest,
     read_manifest,
     read_manifest_list,
@@ -220,3 +225,17 @@ def test_missing(fs):
     for read, _, _ in KINDS.values():
         with pytest.raises(MissingFile):
             read(fs, P)
+
+
+def test_entries_of_wide_tables_weigh_what_they_take(fs, monkeypatch):
+    """An entry has the least and the greatest value of each column: memory is bounded for 300 columns, too."""
+    limit = 1 << 20
+    monkeypatch.setattr(manifests, "_CACHE", FileCache(limit))
+    tracemalloc.start()
+    before, _ = tracemalloc.get_traced_memory()
+    for i in range(1000):
+        stats = SimpleStats(bytes(2400), bytes(2401), tuple(range(1000 + i, 1300 + i)))
+        cache_manifest(fs, f"{P}-{i}", [replace(ENTRIES[0], file=replace(ENTRIES[0].file, value_stats=stats))])
+    held = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert limit / 10 < held < 2 * limit

@@ -7,8 +7,6 @@ creates a new row from several, those are all hidden. The new rows are computed 
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import field, replace
 from functools import partial
@@ -18,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.base.lru import LruCache
 from paimon_nb.base.threads import run_in_threads
 from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND, kv_columns, read_data_file
 from paimon_nb.format.data.schema_evolution import rows_as_read_fields
@@ -90,7 +89,7 @@ def hidden_rows_of(
     for split, found in zip(splits, known, strict=True):
         if found is None:
             found = next(computed)
-            _CACHE.put(split_key(store, split), found)
+            _CACHE.put(split_key(store, split), found, found.size)
         bits.update(found.bits)
         if found.merged is not None:
             merged.append(found.merged)
@@ -278,31 +277,5 @@ def split_key(store: TableStore, split: Split) -> tuple[object, ...]:
     return (store.root, store.schema.id, options, tuple(f.file_name for f in split.files), split.raw, vectors)
 
 
-class _Cache:
-    """A least-recently-used cache with a limit in bytes."""
-
-    def __init__(self, limit: int) -> None:
-        self.limit = limit
-        self.used = 0
-        self._cache: OrderedDict[tuple[object, ...], PackedRows] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def get(self, key: tuple[object, ...]) -> PackedRows | None:
-        with self._lock:
-            if key in self._cache:
-                self._cache.move_to_end(key)
-            return self._cache.get(key)
-
-    def put(self, key: tuple[object, ...], value: PackedRows) -> None:
-        with self._lock:
-            if key in self._cache or value.size > self.limit // 2:
-                return
-            self._cache[key] = value
-            self.used += value.size
-            while self.used > self.limit:
-                _, old = self._cache.popitem(last=False)
-                self.used -= old.size
-
-
-_CACHE = _Cache(CACHE_BYTES)
+_CACHE: LruCache[tuple[object, ...], PackedRows] = LruCache(CACHE_BYTES)
 _DECODED = FileCache(_KEY_BYTES)
