@@ -6,7 +6,7 @@ import threading
 from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
-from paimon_nb.base.lru import LruCache
+from paimon_nb.fs.file_cache import LruCache
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable

@@ -13,7 +13,7 @@ import pytest
 
 import paimon_nb
 from paimon_nb.base import clock
-from paimon_nb.base.lru import IDLE_S, LruCache
+from paimon_nb.fs.file_cache import IDLE_S, LruCache
 
 if TYPE_CHECKING:
     from collections.abc import Callable

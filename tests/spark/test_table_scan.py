@@ -9,7 +9,7 @@ from sampling import sampled
 from spark_tables import ODD, VALUES, as_rows, make_table, random_rows, store_rows
 
 from paimon_nb.base.errors import CorruptFile
-from paimon_nb.base.lru import LruCache
+from paimon_nb.fs.file_cache import LruCache
 from paimon_nb.spark.jobs.task_runner import run_in_tasks
 from paimon_nb.spark.runtime.arrow_interop import to_arrow
 from paimon_nb.spark.scan.table_scan import read_table, to_dataframe

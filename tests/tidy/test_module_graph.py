@@ -12,7 +12,7 @@ FOLDERS = {
         "unsupported", "validation", "spelling",
     ),
     "format": (
-        "file_cache", "file_errors", "metadata_json", "orc_library", "types", "avro", "row", "schema", "snapshot", "data", "manifest", "index",
+        "file_errors", "metadata_json", "orc_library", "types", "avro", "row", "schema", "snapshot", "data", "manifest", "index",
         "stats",
     ),
     "table": ("lsm", "read", "write", "tables"),

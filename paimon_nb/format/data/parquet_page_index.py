@@ -31,10 +31,10 @@ from paimon_nb.format.data.thrift_compact import (
     decode,
     encode_thrift_struct,
 )
-from paimon_nb.format.file_cache import FileCache
 from paimon_nb.format.file_errors import BROKEN
 from paimon_nb.format.types import DataField, arrow_schema
 from paimon_nb.format.types.arrow_builders import empty_table, from_numpy, to_numpy
+from paimon_nb.fs.file_cache import FileCache
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.errors import CorruptFile
-from paimon_nb.format.file_cache import FileCache
 from paimon_nb.format.manifest.entries import ADD, DvRange, IndexEntry
 from paimon_nb.format.manifest.manifests import ROOT, checked_name, optional, read_rows, record, required, write_rows
+from paimon_nb.fs.file_cache import FileCache
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

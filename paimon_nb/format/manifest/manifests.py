@@ -22,9 +22,9 @@ from paimon_nb.format.avro.container import (
     parse_container,
 )
 from paimon_nb.format.avro.records import Field, compile_columns, compile_fields, read_records
-from paimon_nb.format.file_cache import FileCache
 from paimon_nb.format.manifest.decoded_entries import entries_by_values
 from paimon_nb.format.manifest.entries import DataFile, Entries, EntryList, ManifestEntry, ManifestFile, SimpleStats
+from paimon_nb.fs.file_cache import FileCache
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

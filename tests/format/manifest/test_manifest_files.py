@@ -10,7 +10,6 @@ import pytest
 from manifest_kit import ENTRIES, FULL, INDEXES, KEY, KINDS, MANIFESTS
 
 from paimon_nb.base.errors import CorruptFile, MissingFile, NewerFormat, UnsupportedFormat
-from paimon_nb.format.file_cache import FileCache
 from paimon_nb.format.manifest import (
     SimpleStats,
     cache_manifest,
@@ -23,6 +22,7 @@ from paimon_nb.format.manifest import (
     write_manifest_list,
 )
 from paimon_nb.format.manifest.manifests import _SCHEMA
+from paimon_nb.fs.file_cache import FileCache
 from paimon_nb.fs.memory import MemoryFileIO
 
 P = "memory:/t/manifest/m"

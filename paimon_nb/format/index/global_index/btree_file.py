@@ -15,7 +15,6 @@ import numpy.typing as npt
 from pyroaring import BitMap64
 
 from paimon_nb.base.errors import CorruptFile
-from paimon_nb.format.file_cache import FileCache
 from paimon_nb.format.index.global_index.index_blocks import BlockOutput, IndexFileSource, Location
 from paimon_nb.format.index.global_index.index_keys import (
     IndexKey,
@@ -26,6 +25,7 @@ from paimon_nb.format.index.global_index.index_keys import (
     encode_varint,
 )
 from paimon_nb.format.index.global_index.row_id_bitmap import row_ids_from_bytes, row_ids_of, row_ids_to_bytes
+from paimon_nb.fs.file_cache import FileCache
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

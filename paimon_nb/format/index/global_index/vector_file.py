@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 from paimon_nb.base.errors import BadOptionValue, CorruptFile, UnsupportedFormat
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.format.file_cache import FileCache
 from paimon_nb.format.index.global_index.index_library import call_library, import_library
 from paimon_nb.format.index.global_index.row_id_bitmap import row_ids_to_bytes
+from paimon_nb.fs.file_cache import FileCache
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -16,14 +16,13 @@ import numpy as np
 import pyarrow as pa
 
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.base.lru import LruCache
 from paimon_nb.base.threads import run_in_threads
 from paimon_nb.format.data import SEQUENCE_NUMBER, VALUE_KIND, kv_columns, read_data_file
 from paimon_nb.format.data.schema_evolution import rows_as_read_fields
-from paimon_nb.format.file_cache import FileCache
 from paimon_nb.format.index import read_deletion_vectors
 from paimon_nb.format.manifest import DataFile, DvRange
 from paimon_nb.format.types.arrow_builders import empty_table, from_numpy
+from paimon_nb.fs.file_cache import FileCache, LruCache
 from paimon_nb.table.lsm.levels import key_decoder
 from paimon_nb.table.lsm.merge import PICKS_ROWS, MergeSpec, lone_rows, merge, remaining_rows
 from paimon_nb.table.lsm.superseded import drop_superseded

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from paimon_nb.base.errors import UnsupportedFormat
 from paimon_nb.format.data import format_of
-from paimon_nb.format.file_cache import FileCache
 from paimon_nb.format.manifest import FileFields
+from paimon_nb.fs.file_cache import FileCache
 from paimon_nb.options import table as opt
 from paimon_nb.table.read.live_files import group_by_bucket, read_live
 from paimon_nb.table.read.plan.time_travel import Latest, parse_incremental, parse_travel, translate_missing_files

@@ -3,7 +3,7 @@
 import pytest
 
 from paimon_nb.base import clock
-from paimon_nb.base.lru import IDLE_S, LruCache
+from paimon_nb.fs.file_cache import IDLE_S, LruCache
 
 
 @pytest.fixture

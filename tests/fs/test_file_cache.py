@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from paimon_nb.base.errors import MissingFile
-from paimon_nb.format.file_cache import FileCache
+from paimon_nb.fs.file_cache import FileCache
 from paimon_nb.fs.local import LocalFileIO
 from paimon_nb.fs.memory import MemoryFileIO
 
