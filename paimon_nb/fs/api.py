@@ -175,6 +175,8 @@ class FileIO(ABC):
 
     is_object_store: bool = False
     """Whether a rename is a copy: catalogs then lock for each commit, as in Java."""
+    pin: DirectoryPin | None = None
+    """The directory that changes are for; see `pinned`."""
 
     def pinned(self, pin: DirectoryPin) -> FileIO:
         """The same files, for the one who opened the directory of `pin`.

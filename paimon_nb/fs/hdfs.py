@@ -35,7 +35,7 @@ class HdfsFileIO(FileIO):
 
     def __init__(self, settings: Mapping[str, str], conf_dir: str | None = None) -> None:
         self._settings, self._conf_dir = tuple(sorted(settings.items())), conf_dir
-        self._pin: DirectoryPin | None = None
+        self.pin: DirectoryPin | None = None
 
     @classmethod
     def of(cls, options: Mapping[str, str]) -> HdfsFileIO:
@@ -48,7 +48,7 @@ class HdfsFileIO(FileIO):
 
     def pinned(self, pin: DirectoryPin) -> HdfsFileIO:
         view = HdfsFileIO(dict(self._settings), self._conf_dir)
-        view._pin = pin
+        view.pin = pin
         return view
 
     def __eq__(self, other: object) -> bool:
@@ -58,7 +58,7 @@ class HdfsFileIO(FileIO):
         return hash((self._settings, self._conf_dir))
 
     def check_pinned(self) -> None:
-        pin = self._pin
+        pin = self.pin
         if pin is None:
             return
         try:
@@ -69,7 +69,7 @@ class HdfsFileIO(FileIO):
             raise pin.replaced(now)
 
     def _guards(self, path: str) -> bool:
-        return self._pin is not None and self._pin.guards(path)
+        return self.pin is not None and self.pin.guards(path)
 
     # -- reading
 
@@ -181,15 +181,15 @@ class HdfsFileIO(FileIO):
 
     def _make_parents(self, path: str) -> None:
         """Make the directories between the pinned one and a file one by one: the pinned one itself is never made."""
-        if self._pin is None or not self._guards(path):
+        if self.pin is None or not self._guards(path):
             return
         folder = posixpath.dirname(path)
         if self.exists(folder):
             return
-        below = self._pin.path_below(folder) or ""
-        made = self._pin.root
+        below = self.pin.path_below(folder) or ""
+        made = self.pin.root
         if not self.exists(made):
-            raise self._pin.replaced(None)
+            raise self.pin.replaced(None)
         for segment in filter(None, below.split("/")):
             made = f"{made}/{segment}"
             client, inside = self._client_and_path(made)
@@ -209,7 +209,7 @@ class HdfsFileIO(FileIO):
 
     def delete_tree(self, path: str) -> None:
         client, inside = self._client_and_path(path)
-        if self._guards(path) and self._pin is not None and path != self._pin.root:
+        if self._guards(path) and self.pin is not None and path != self.pin.root:
             self.check_pinned()
         with suppress(FileNotFoundError):
             client.delete(inside, True)

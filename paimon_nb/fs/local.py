@@ -56,15 +56,15 @@ def without_scheme(path: str) -> str:
 class LocalFileIO(FileIO):
     """Plain paths. Changes in a pinned directory go through its descriptor, which follows it when it is renamed."""
 
-    _pin: DirectoryPin | None = None
+    pin: DirectoryPin | None = None
 
     def pinned(self, pin: DirectoryPin) -> Self:
         view = copy.copy(self)
-        view._pin = pin
+        view.pin = pin
         return view
 
     def check_pinned(self) -> None:
-        if self._pin is not None:
+        if self.pin is not None:
             with self._opened_pin():
                 pass
 
@@ -154,12 +154,12 @@ class LocalFileIO(FileIO):
     # -- the pinned directory
 
     def _path_below_pin(self, path: str) -> str | None:
-        return None if self._pin is None else self._pin.path_below(path)
+        return None if self.pin is None else self.pin.path_below(path)
 
     @contextmanager
     def _opened_pin(self) -> Iterator[int]:
         """A descriptor of the pinned directory. Raises TableReplaced if another one, or none, is at its path."""
-        pin = self._pin
+        pin = self.pin
         assert pin is not None
         try:
             root = os.open(pin.root, os.O_RDONLY | os.O_DIRECTORY)
@@ -178,7 +178,7 @@ class LocalFileIO(FileIO):
         """Descriptors of the pinned directory, if a file at `path` is guarded, and of the file's own, which is created."""
         directory = os.path.dirname(path)
         below = self._path_below_pin(directory)
-        if below is None or self._pin is None or not self._pin.guards(path):
+        if below is None or self.pin is None or not self.pin.guards(path):
             folder = self._made_and_opened(directory)
             try:
                 yield None, folder

@@ -15,10 +15,10 @@ from paimon_nb.fs.api import DirectoryPin, FileIO, FileStatus, OutputFile, is_im
 class MemoryFileIO(FileIO):
     """A dictionary of paths to bytes. A pinned view shares everything with the original but the pin."""
 
-    __slots__ = ("_pin",)
+    __slots__ = ("pin",)
 
     def __init__(self) -> None:
-        self._pin: DirectoryPin | None = None
+        self.pin: DirectoryPin | None = None
         self._lock = threading.RLock()
         self._files: dict[str, tuple[bytes, int]] = {}
         self._dirs: set[str] = set()
@@ -26,12 +26,12 @@ class MemoryFileIO(FileIO):
     def pinned(self, pin: DirectoryPin) -> Self:
         view = object.__new__(type(self))
         view.__dict__ = self.__dict__
-        view._pin = pin
+        view.pin = pin
         return view
 
     def check_pinned(self) -> None:
-        if self._pin is not None:
-            self._check_pin(f"{self._pin.root}/")
+        if self.pin is not None:
+            self._check_pin(f"{self.pin.root}/")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, MemoryFileIO) and other.__dict__ is self.__dict__
@@ -41,7 +41,7 @@ class MemoryFileIO(FileIO):
 
     def _check_pin(self, path: str) -> None:
         """Raise TableReplaced for a change below the pinned directory if another one, or none, is at its path."""
-        pin = self._pin
+        pin = self.pin
         if pin is not None and pin.guards(path):
             now = self._files.get(f"{pin.root}/{pin.marker}", (None, 0))[0]
             if now != pin.content:
@@ -116,7 +116,7 @@ class MemoryFileIO(FileIO):
     def delete_tree(self, path: str) -> None:
         prefix = path.rstrip("/") + "/"
         with self._lock:
-            if self._pin is None or path != self._pin.root:
+            if self.pin is None or path != self.pin.root:
                 self._check_pin(path)
             self._files = {k: v for k, v in self._files.items() if k != path and not k.startswith(prefix)}
             self._dirs = {d for d in self._dirs if d != path and not d.startswith(prefix)}
@@ -134,7 +134,7 @@ class MemoryFileIO(FileIO):
 
     def move(self, source: str, target: str) -> None:
         with self._lock:
-            if self._pin is None or source != self._pin.root:
+            if self.pin is None or source != self.pin.root:
                 self._check_pin(source)
             if self.exists(target):
                 raise FileExistsError(target)

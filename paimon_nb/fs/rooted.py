@@ -54,6 +54,10 @@ class RootedFileIO(FileIO):
         view.inner = self.inner.pinned(replace(pin, root=self._checked_path(pin.root)))
         return view
 
+    @property
+    def pin(self) -> DirectoryPin | None:  # type: ignore[override]  # read only here
+        return self.inner.pin
+
     def check_pinned(self) -> None:
         self.inner.check_pinned()
 

@@ -2,25 +2,54 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
+import posixpath
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
-from paimon_nb.base.errors import PaimonError
-from paimon_nb.fs.api import FileIO, FileStatus, FoundMove, OutputFile
+from paimon_nb.base.errors import OutsideWarehouse, PaimonError, TableReplaced
+from paimon_nb.fs.api import DirectoryPin, FileIO, FileStatus, FoundMove, OutputFile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
     from types import TracebackType
 
 log = logging.getLogger(__name__)
+_UNDO_TRIES = 3
+
+
+def find_pinned(fs: FileIO) -> str | None:
+    """Where the pinned directory is: at its path, or where a RENAME or DROP of its warehouse has put it. None: without a pin, or elsewhere.
+
+    Looks into every table of the warehouse, so it is for what happens seldom.
+    """
+    pin = fs.pin
+    if pin is None:
+        return None
+    warehouse = posixpath.dirname(posixpath.dirname(pin.root))
+    databases = [d for parent in (warehouse, f"{warehouse}/.trash") for d in _directories(fs, parent)]
+    for place in itertools.chain([pin.root], *(_directories(fs, d) for d in databases if d.endswith(".db"))):
+        (content,) = fs.read_each([f"{place}/{pin.marker}"])
+        if content == pin.content:
+            return place
+    return None
+
+
+def _directories(fs: FileIO, path: str) -> list[str]:
+    try:
+        return [f.path for f in fs.list(path) if f.is_dir]
+    except OutsideWarehouse:  # of a table that was opened by its path
+        return []
 
 
 class UndoLog(FileIO):
     """The same files as `inner`. Leaving the `with` block by an exception undoes the changes that were made through it.
 
     It undoes `put_if_absent`, `overwrite`, `delete` and `move`, whether or not the call that failed had its effect, and never what
-    another process has changed since. Files that `delete_later` names go when the block has succeeded; those that cannot be deleted
+    another process has changed since. If the pinned directory was moved meanwhile, the changes are undone where it is now; a block
+    whose directory was moved before its end fails with TableReplaced. Files that `delete_later` names go when the block has succeeded; those that cannot be deleted
     are orphans. Not undone: new files of `create` and `write`, which nothing refers to then.
     """
 
@@ -30,6 +59,12 @@ class UndoLog(FileIO):
         self._undo: list[Callable[[], object]] = []
         self._later: list[Callable[[], object]] = []
         self._depth = 0
+        self._moved: tuple[str, str] | None = None
+        """From where to where the pinned directory was moved, as far as an undo has found it."""
+
+    @property
+    def pin(self) -> DirectoryPin | None:  # type: ignore[override]  # read only here
+        return self.inner.pin
 
     @property
     def root(self) -> str:
@@ -51,6 +86,12 @@ class UndoLog(FileIO):
         self._depth -= 1
         if self._depth:
             return  # inside another operation, which ends it
+        if error is None and self._undo:
+            try:
+                self.inner.check_pinned()  # what was listed in the meantime may be nothing
+            except TableReplaced:
+                self._undo_all()
+                raise
         if error is None:
             for delete in self._later:
                 try:
@@ -58,12 +99,24 @@ class UndoLog(FileIO):
                 except (OSError, PaimonError) as failure:
                     log.warning("unused files remain; CALL sys.remove_orphan_files deletes them: %s", failure)
         else:
+            self._undo_all()
+        self._later, self._undo = [], []
+
+    def _undo_all(self) -> None:
+        failures: list[Exception] = []
+        for _ in range(_UNDO_TRIES):
+            failures = []
+            place = find_pinned(self.inner)
+            self._moved = None if place is None or self.pin is None else (self.pin.root, place)
             for undo in reversed(self._undo):
                 try:
                     undo()
                 except (OSError, PaimonError) as failure:
-                    log.warning("a change could not be undone: %s", failure)
-        self._later, self._undo = [], []
+                    failures.append(failure)
+            if find_pinned(self.inner) == place:  # else it was moved in between: once more, which changes nothing twice
+                break
+        for failed in failures:
+            log.warning("a change could not be undone: %s", failed)
 
     # -- changes that are undone
 
@@ -71,7 +124,24 @@ class UndoLog(FileIO):
         (content,) = self.inner.read_each([path])
         return content
 
+    @contextmanager
+    def _undone(self, undo: Callable[[], object]) -> Iterator[None]:
+        """For a change, which may have had its effect if it fails; but not in a directory that was moved before, unless objects are copied."""
+        self._undo.append(undo)
+        try:
+            yield
+        except TableReplaced:
+            if not self.is_object_store:
+                self._undo.pop()  # and what the file was before was looked for in the wrong place
+            raise
+
+    def _place(self, path: str) -> str:
+        """Where a file is that was at `path` when it was changed."""
+        old, new = self._moved or ("", "")
+        return new + path[len(old) :] if old and path.startswith(old + "/") else path
+
     def _restore(self, path: str, before: bytes | None, written: bytes | None) -> None:
+        path = self._place(path)
         now = self._content(path)
         if now != written or now == before:
             return  # without effect, or changed by another process
@@ -86,32 +156,34 @@ class UndoLog(FileIO):
         return self.sync_and_put_if_absent((), path, data)
 
     def sync_and_put_if_absent(self, named: Iterable[str], path: str, data: bytes) -> bool:
-        before = self._content(path)
-        if before is None:
-            self._undo.append(lambda: self._restore(path, None, data))
-        return self.inner.sync_and_put_if_absent(named, path, data)
+        if self._content(path) is not None:
+            return self.inner.sync_and_put_if_absent(named, path, data)
+        with self._undone(lambda: self._restore(path, None, data)):
+            return self.inner.sync_and_put_if_absent(named, path, data)
 
     def overwrite(self, path: str, data: bytes, *, durable: bool = True) -> None:
         before = self._content(path)
-        self._undo.append(lambda: self._restore(path, before, data))
-        self.inner.overwrite(path, data, durable=durable)
+        with self._undone(lambda: self._restore(path, before, data)):
+            self.inner.overwrite(path, data, durable=durable)
 
     def delete(self, path: str) -> bool:
         before = self._content(path)
-        if before is not None:
-            self._undo.append(lambda: self._restore(path, before, None))
-        return self.inner.delete(path)
+        if before is None:
+            return self.inner.delete(path)
+        with self._undone(lambda: self._restore(path, before, None)):
+            return self.inner.delete(path)
 
     def move(self, source: str, target: str) -> None:
         if self.inner.exists(target):
             raise FileExistsError(target)
 
         def move_back() -> None:
-            if self.inner.exists(target) and not self.inner.exists(source):
-                self.inner.move(target, source)
+            there, back = self._place(target), self._place(source)
+            if self.inner.exists(there) and not self.inner.exists(back):
+                self.inner.move(there, back)
 
-        self._undo.append(move_back)
-        self.inner.move(source, target)
+        with self._undone(move_back):
+            self.inner.move(source, target)
 
     # -- after success
 

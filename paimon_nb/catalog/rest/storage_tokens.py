@@ -35,12 +35,12 @@ class TokenFileIO(FileIO):
         self._token: StorageToken | None = None
         self._renew_ms = 0
         self._opened: FileIO | None = None
-        self._pin: DirectoryPin | None = None
+        self.pin: DirectoryPin | None = None
         self.is_object_store = self._fs_with_token.is_object_store
 
     def pinned(self, pin: DirectoryPin) -> Self:
         view = copy.copy(self)
-        view._pin = pin
+        view.pin = pin
         view._opened = self._fs_with_token.pinned(pin)
         return view
 
@@ -52,7 +52,7 @@ class TokenFileIO(FileIO):
 
     def _open(self, token: StorageToken) -> FileIO:
         opened = open_fs(self._path, {**self._options, **token.options})
-        return opened if self._pin is None else opened.pinned(self._pin)
+        return opened if self.pin is None else opened.pinned(self.pin)
 
     @property
     def _fs_with_token(self) -> FileIO:

@@ -13,7 +13,7 @@ from paimon_nb.base import clock
 from paimon_nb.base.errors import BadOptionValue
 from paimon_nb.options import table as opt
 from paimon_nb.table.read.tag_period import Period
-from paimon_nb.table.write.maintenance.deletion_candidates import undone_on_error
+from paimon_nb.table.write.maintenance.atomic import undone_on_error
 from paimon_nb.table.write.maintenance.tags import create_tag, delete_tag
 
 if TYPE_CHECKING:

@@ -24,13 +24,13 @@ from paimon_nb.options import table as opt
 from paimon_nb.table.read.live_files import live_entries
 from paimon_nb.table.read.plan.time_travel import retry_on_expiry
 from paimon_nb.table.write.iceberg import publish_iceberg
-from paimon_nb.table.write.maintenance.deletion_candidates import (
-    DeletionCandidates,
+from paimon_nb.table.write.maintenance.atomic import (
     check_is_there,
     check_tag_is_there,
-    delete_paths,
+    says_if_replaced,
     undone_on_error,
 )
+from paimon_nb.table.write.maintenance.deletion_candidates import DeletionCandidates, delete_paths
 from paimon_nb.table.write.maintenance.reachable import (
     changelog_entries,
     reachable_from_all_branches,
@@ -52,6 +52,7 @@ OTHER_BRANCHES = (
 """Options that name a branch whose partitions the table reads."""
 
 
+@says_if_replaced
 def create_branch(store: TableStore, name: str, tag: str | None = None, *, if_not_exists: bool = False) -> bool:
     """A new branch: empty with the schemas of the branch that `store` is, or starting at the snapshot of a tag of it.
 
@@ -102,6 +103,7 @@ def _retains_changelog(store: TableStore, tagged: Snapshot) -> bool:
     return store.snapshots.get(tagged.id).changelog_manifest_list == tagged.changelog_manifest_list
 
 
+@says_if_replaced
 def delete_branch(store: TableStore, name: str) -> None:
     """Delete a branch and the files that only it uses. Raises BranchNotFound; UnsupportedOperation: reads fall back on it."""
     _refuse_main(name)
@@ -135,6 +137,7 @@ def check_not_read(store: TableStore, name: str) -> None:
             )
 
 
+@says_if_replaced
 def rename_branch(store: TableStore, name: str, to: str) -> None:
     """Rename a branch. Raises BranchNotFound, AlreadyExists."""
     _refuse_main(name)
@@ -150,6 +153,7 @@ def rename_branch(store: TableStore, name: str, to: str) -> None:
     forget_last_commit(branch)
 
 
+@says_if_replaced
 def fast_forward(store: TableStore, name: str) -> None:
     """Fast-forward main to the branch: main's history from the branch's first snapshot on is replaced by the branch's.
 
@@ -246,8 +250,10 @@ def _take_over(
     main.fs.delete(f"{main.branch_root}/snapshot/LATEST")
     taken = branch.schemas.ids()
     for schema_id in taken:
-        # Replaced in one step each: the table always has a schema.
-        main.fs.overwrite(main.schemas.path(schema_id), main.fs.read(branch.schemas.path(schema_id)))
+        # Replaced in one step each: the table always has a schema. The first one makes the table's directory: it is not written for nothing.
+        schema, path = main.fs.read(branch.schemas.path(schema_id)), main.schemas.path(schema_id)
+        if schema_id or main.fs.read(path) != schema:
+            main.fs.overwrite(path, schema)
     for schema_id in main.schemas.ids():
         if schema_id >= first_schema and schema_id not in taken:
             main.fs.delete(main.schemas.path(schema_id))
@@ -263,7 +269,8 @@ def _take_over(
     if newest is not None:
         check_is_there(main, newest)
         main.snapshots.write_latest_hint(newest.id)
-    main.snapshots.write_earliest_hint(min(main.snapshots.ids()))
+    if ids := main.snapshots.ids():  # else the table was moved meanwhile, and all this is undone
+        main.snapshots.write_earliest_hint(ids[0])
 
 
 def _check_schemas(

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from paimon_nb.table.write.maintenance.atomic import undone_on_error
 from paimon_nb.table.write.maintenance.branches import check_not_read, delete_branch
 from paimon_nb.table.write.maintenance.consumers import clear_consumers
-from paimon_nb.table.write.maintenance.deletion_candidates import undone_on_error
 from paimon_nb.table.write.maintenance.expire import ExpireLimits, delete_changelogs, expire_snapshots
 from paimon_nb.table.write.maintenance.partitions import truncate
 from paimon_nb.table.write.maintenance.tags import delete_tag

@@ -11,13 +11,13 @@ from paimon_nb.format.manifest import ADD
 from paimon_nb.format.snapshot.directory import continues
 from paimon_nb.table.read.live_files import live_entries
 from paimon_nb.table.write.iceberg import publish_iceberg
-from paimon_nb.table.write.maintenance.deletion_candidates import (
-    DeletionCandidates,
+from paimon_nb.table.write.maintenance.atomic import (
     check_is_there,
     check_tag_is_there,
-    delete_paths,
+    says_if_replaced,
     undone_on_error,
 )
+from paimon_nb.table.write.maintenance.deletion_candidates import DeletionCandidates, delete_paths
 from paimon_nb.table.write.maintenance.reachable import (
     changelog_entries,
     delta_entries,
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
+@says_if_replaced
 def rollback_to_snapshot(store: TableStore, snapshot_id: int) -> Snapshot:
     """Make `snapshot_id` the latest again; deletes newer snapshots, their tags and files. Raises SnapshotNotFound."""
     ids = store.snapshots.ids()
@@ -61,6 +62,7 @@ def rollback_to_snapshot(store: TableStore, snapshot_id: int) -> Snapshot:
     return target
 
 
+@says_if_replaced
 def rollback_to_tag(store: TableStore, name: str) -> Snapshot:
     """Make the tag's snapshot the latest again; re-creates its snapshot file if it has expired.
 
