@@ -5,14 +5,13 @@ from __future__ import annotations
 import itertools
 import logging
 import posixpath
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
 from paimon_nb.base.errors import OutsideWarehouse, PaimonError, TableReplaced
 from paimon_nb.fs.api import DirectoryPin, FileIO, FileStatus, FoundMove, OutputFile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from contextlib import AbstractContextManager
     from types import TracebackType
 
@@ -30,10 +29,10 @@ def find_pinned(fs: FileIO) -> str | None:
         return None
     warehouse = posixpath.dirname(posixpath.dirname(pin.root))
     databases = [d for parent in (warehouse, f"{warehouse}/.trash") for d in _directories(fs, parent)]
-    for place in itertools.chain([pin.root], *(_directories(fs, d) for d in databases if d.endswith(".db"))):
-        (content,) = fs.read_each([f"{place}/{pin.marker}"])
+    for location in itertools.chain([pin.root], *(_directories(fs, d) for d in databases if d.endswith(".db"))):
+        (content,) = fs.read_each([f"{location}/{pin.marker}"])
         if content == pin.content:
-            return place
+            return location
     return None
 
 
@@ -49,8 +48,8 @@ class UndoLog(FileIO):
 
     It undoes `put_if_absent`, `overwrite`, `delete` and `move`, whether or not the call that failed had its effect, and never what
     another process has changed since. If the pinned directory was moved meanwhile, the changes are undone where it is now; a block
-    whose directory was moved before its end fails with TableReplaced. Files that `delete_later` names go when the block has succeeded; those that cannot be deleted
-    are orphans. Not undone: new files of `create` and `write`, which nothing refers to then.
+    whose directory was moved before its end fails with TableReplaced. Files that `delete_later` names go when the block has
+    succeeded; those that cannot be deleted are orphans. Not undone: new files of `create` and `write`, which nothing refers to then.
     """
 
     def __init__(self, inner: FileIO) -> None:
@@ -59,6 +58,8 @@ class UndoLog(FileIO):
         self._undo: list[Callable[[], object]] = []
         self._later: list[Callable[[], object]] = []
         self._depth = 0
+        self._changed = False
+        self._created: list[str] = []
         self._moved: tuple[str, str] | None = None
         """From where to where the pinned directory was moved, as far as an undo has found it."""
 
@@ -86,7 +87,7 @@ class UndoLog(FileIO):
         self._depth -= 1
         if self._depth:
             return  # inside another operation, which ends it
-        if error is None and self._undo:
+        if error is None and self._changed:
             try:
                 self.inner.check_pinned()  # what was listed in the meantime may be nothing
             except TableReplaced:
@@ -100,23 +101,34 @@ class UndoLog(FileIO):
                     log.warning("unused files remain; CALL sys.remove_orphan_files deletes them: %s", failure)
         else:
             self._undo_all()
-        self._later, self._undo = [], []
+        self._later, self._undo, self._created, self._changed = [], [], [], False
 
     def _undo_all(self) -> None:
         failures: list[Exception] = []
         for _ in range(_UNDO_TRIES):
             failures = []
-            place = find_pinned(self.inner)
-            self._moved = None if place is None or self.pin is None else (self.pin.root, place)
+            location = self._located()
+            self._moved = None if location is None or self.pin is None else (self.pin.root, location)
             for undo in reversed(self._undo):
                 try:
                     undo()
                 except (OSError, PaimonError) as failure:
                     failures.append(failure)
-            if find_pinned(self.inner) == place:  # else it was moved in between: once more, which changes nothing twice
+            if self._located() == location:  # else it was moved in between: once more, which changes nothing twice
                 break
+        if self._moved is not None and self._moved[1] != self._moved[0] and self.is_object_store and not failures:
+            try:
+                self.inner.delete_each(self._created)  # at the old path, where new objects would be a directory again
+            except (OSError, PaimonError) as failure:
+                failures.append(failure)
         for failed in failures:
             log.warning("a change could not be undone: %s", failed)
+
+    def _located(self) -> str | None:
+        try:
+            return find_pinned(self.inner)
+        except (OSError, PaimonError):
+            return None  # as if it had not been moved
 
     # -- changes that are undone
 
@@ -124,24 +136,24 @@ class UndoLog(FileIO):
         (content,) = self.inner.read_each([path])
         return content
 
-    @contextmanager
-    def _undone(self, undo: Callable[[], object]) -> Iterator[None]:
-        """For a change, which may have had its effect if it fails; but not in a directory that was moved before, unless objects are copied."""
-        self._undo.append(undo)
-        try:
-            yield
-        except TableReplaced:
-            if not self.is_object_store:
-                self._undo.pop()  # and what the file was before was looked for in the wrong place
-            raise
+    def _before(self, path: str) -> bytes | None:
+        """What a file is before it is changed. Raises TableReplaced if it is missing because the directory was moved."""
+        self._changed = True
+        content = self._content(path)
+        if content is None:
+            self.inner.check_pinned()
+        return content
 
-    def _place(self, path: str) -> str:
+    def _relocated(self, path: str) -> str:
         """Where a file is that was at `path` when it was changed."""
         old, new = self._moved or ("", "")
         return new + path[len(old) :] if old and path.startswith(old + "/") else path
 
     def _restore(self, path: str, before: bytes | None, written: bytes | None) -> None:
-        path = self._place(path)
+        location = self._relocated(path)
+        if location != path and self.is_object_store and written is not None and self._content(path) == written:
+            self.inner.delete(path)  # written after the move: there is no directory that could be missing
+        path = location
         now = self._content(path)
         if now != written or now == before:
             return  # without effect, or changed by another process
@@ -156,34 +168,33 @@ class UndoLog(FileIO):
         return self.sync_and_put_if_absent((), path, data)
 
     def sync_and_put_if_absent(self, named: Iterable[str], path: str, data: bytes) -> bool:
-        if self._content(path) is not None:
-            return self.inner.sync_and_put_if_absent(named, path, data)
-        with self._undone(lambda: self._restore(path, None, data)):
-            return self.inner.sync_and_put_if_absent(named, path, data)
+        if self._before(path) is None:
+            self._undo.append(lambda: self._restore(path, None, data))
+        return self.inner.sync_and_put_if_absent(named, path, data)
 
     def overwrite(self, path: str, data: bytes, *, durable: bool = True) -> None:
-        before = self._content(path)
-        with self._undone(lambda: self._restore(path, before, data)):
-            self.inner.overwrite(path, data, durable=durable)
+        before = self._before(path)
+        self._undo.append(lambda: self._restore(path, before, data))
+        self.inner.overwrite(path, data, durable=durable)
 
     def delete(self, path: str) -> bool:
-        before = self._content(path)
-        if before is None:
-            return self.inner.delete(path)
-        with self._undone(lambda: self._restore(path, before, None)):
-            return self.inner.delete(path)
+        before = self._before(path)
+        if before is not None:
+            self._undo.append(lambda: self._restore(path, before, None))
+        return self.inner.delete(path)
 
     def move(self, source: str, target: str) -> None:
+        self._changed = True
         if self.inner.exists(target):
             raise FileExistsError(target)
 
         def move_back() -> None:
-            there, back = self._place(target), self._place(source)
+            there, back = self._relocated(target), self._relocated(source)
             if self.inner.exists(there) and not self.inner.exists(back):
                 self.inner.move(there, back)
 
-        with self._undone(move_back):
-            self.inner.move(source, target)
+        self._undo.append(move_back)
+        self.inner.move(source, target)
 
     # -- after success
 
@@ -207,6 +218,9 @@ class UndoLog(FileIO):
     def check_pinned(self) -> None:
         self.inner.check_pinned()
 
+    def check_after_put(self) -> None:
+        self.inner.check_after_put()
+
     def read(self, path: str) -> bytes:
         return self.inner.read(path)
 
@@ -229,12 +243,15 @@ class UndoLog(FileIO):
         return self.inner.open(path)
 
     def create(self, path: str) -> OutputFile:
+        self._created.append(path)
         return self.inner.create(path)
 
     def write(self, path: str, data: bytes) -> None:
+        self._created.append(path)
         self.inner.write(path, data)
 
     def write_each(self, files: Mapping[str, bytes]) -> None:
+        self._created += files
         self.inner.write_each(files)
 
     def list(self, path: str) -> list[FileStatus]:

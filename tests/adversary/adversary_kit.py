@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import paimon_nb
-from paimon_nb.fs import LocalFileIO
+from paimon_nb.fs import FileIO, LocalFileIO
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -50,9 +50,9 @@ class Place:
 
 @contextmanager
 def before_call(
-    call: int, act: Callable[[], object], kinds: Sequence[str] = CALLS_OF_WRITERS
+    call: int, act: Callable[[], object], kinds: Sequence[str] = CALLS_OF_WRITERS, fs: type[FileIO] = LocalFileIO
 ) -> Iterator[Callable[[], bool]]:
-    """Others act before the call of this number, of these kinds, on the local disk. Yields: whether there was such a call."""
+    """Others act before the call of this number, of these kinds, of a file system. Yields: whether there was such a call."""
     calls = 0
 
     def counted(work):
@@ -67,7 +67,7 @@ def before_call(
 
     with pytest.MonkeyPatch.context() as patch:
         for name in kinds:
-            patch.setattr(LocalFileIO, name, counted(getattr(LocalFileIO, name)))
+            patch.setattr(fs, name, counted(getattr(fs, name)))
         yield lambda: calls >= call
 
 

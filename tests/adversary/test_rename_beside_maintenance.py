@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import functools
 import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from adversary_kit import CALLS_OF_MAINTENANCE, before_call
+from adversary_kit import CALLS_OF_MAINTENANCE, Place, before_call
 
-import paimon_nb
 from paimon_nb.base.errors import PaimonError, TableNotFound, TableReplaced
 from paimon_nb.table.read.live_files import LIVE_FILES
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from paimon_nb.fs import FileIO
     from paimon_nb.workbench import Workbench
 
 STATEMENTS = {
@@ -42,9 +43,9 @@ MOVES = {
 NEW: dict[str, Any] = {"snapshots": {}, "tags": {}, "branches": {}}
 
 
-def made(root: str) -> Workbench:
+def made(place: Place) -> Workbench:
     """A table with five snapshots, two tags and a branch that has a snapshot of its own."""
-    wb = paimon_nb.connect(root)
+    wb = place.open()
     wb.run("CREATE TABLE t (id INT) WITH ('bucket' = '-1', 'write-only' = 'true')")
     for n in (1, 2, 3, 4, 5):
         wb.run(f"INSERT OVERWRITE t VALUES ({n})")
@@ -71,6 +72,10 @@ def rows(wb: Workbench, name: str, options: dict[str, str]) -> list[int]:
     return sorted(wb.table(name).copy(options).to_arrow().column("id").to_pylist())
 
 
+def files_below(fs: FileIO, path: str) -> list[str]:
+    return [name for f in fs.list(path) for name in (files_below(fs, f.path) if f.is_dir else [f.path])]
+
+
 def find(wb: Workbench, move: str) -> str:
     """The present name of the table; after it was dropped, once it is back."""
     if move == "replaced":
@@ -84,19 +89,20 @@ def find(wb: Workbench, move: str) -> str:
 def expected(statement: str | None) -> dict[str, Any]:
     """The state of a table on which nobody else works, before or after a statement."""
     with tempfile.TemporaryDirectory() as root:
-        wb = made(root)
+        wb = made(place := Place("filesystem", {"warehouse": root}))
         if statement is not None:
             wb.run(STATEMENTS[statement])
-        return state_of(paimon_nb.connect(root), "t")
+        return state_of(place.open(), "t")
 
 
-def check_at(statement: str, move: str, root: str, call: int) -> bool:
+def check_at(statement: str, move: str, place: Place, call: int) -> bool:
     """A statement that fails has changed nothing. Returns whether there was such a call."""
     before, after = expected(None), expected(statement)
-    wb = made(root)
-    other = paimon_nb.connect(root)
+    wb, other = made(place), place.open()
+    catalog = other.session.catalog
+    fs = type(catalog.fs.inner)
     allowed = [after]
-    with before_call(call, lambda: other.run(MOVES[move]), CALLS_OF_MAINTENANCE) as is_there:
+    with before_call(call, lambda: other.run(MOVES[move]), CALLS_OF_MAINTENANCE, fs) as is_there:
         try:
             wb.run(STATEMENTS[statement])
         except (TableReplaced, TableNotFound):
@@ -105,7 +111,7 @@ def check_at(statement: str, move: str, root: str, call: int) -> bool:
             assert move == "replaced"  # before it was opened: of the new table
             allowed = [before]
     LIVE_FILES.invalidate_cache()
-    now = paimon_nb.connect(root)
+    now = place.open()
     if not is_there():
         return False
     if statement == "expire_tags":
@@ -117,14 +123,24 @@ def check_at(statement: str, move: str, root: str, call: int) -> bool:
     name = find(now, move)
     assert state_of(now, name) in allowed, (statement, move, call)
     assert now.tables() == [name]
-    assert [f.name for f in Path(root, "default.db").iterdir()] == [name]
+    folders = [f.name for f in catalog.fs.list(f"{catalog.warehouse}/default.db") if f.is_dir]
+    assert folders == [name], (
+        statement,
+        move,
+        call,
+        [files_below(catalog.fs, f"{catalog.warehouse}/default.db/{f}") for f in folders if f != name],
+    )
     return True
+
+
+def on_disk(tmp_path: Path, call: int) -> Place:
+    return Place("filesystem", {"warehouse": str(tmp_path / str(call))})
 
 
 @pytest.mark.parametrize("statement", STATEMENTS)
 def test_a_table_is_renamed_at_some_calls(tmp_path: Path, statement: str) -> None:
     for call in (2, 13, 38, 48):
-        check_at(statement, "renamed", str(tmp_path / str(call)), call)
+        check_at(statement, "renamed", on_disk(tmp_path, call), call)
 
 
 @pytest.mark.nightly
@@ -132,6 +148,16 @@ def test_a_table_is_renamed_at_some_calls(tmp_path: Path, statement: str) -> Non
 @pytest.mark.parametrize("statement", STATEMENTS)
 def test_a_table_moves_at_every_call(tmp_path: Path, statement: str, move: str) -> None:
     call = 1
-    while check_at(statement, move, str(tmp_path / str(call)), call):
+    while check_at(statement, move, on_disk(tmp_path, call), call):
         call += 1
+    assert call > 3
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("kind", ["memory", "sqlite", "s3"])
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_a_table_of_another_catalog_is_renamed_at_many_calls(tmp_path, request, statement: str, kind: str) -> None:
+    call, step = 1, 3 if kind == "s3" else 1
+    while check_at(statement, "renamed", Place.of(kind, tmp_path / f"{tmp_path.name}-{call}", request), call):
+        call += step
     assert call > 3

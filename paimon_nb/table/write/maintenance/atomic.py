@@ -20,7 +20,7 @@ T = TypeVar("T")
 P = ParamSpec("P")
 
 
-def says_if_replaced(
+def raise_if_replaced(
     change: Callable[Concatenate[TableStore, P], T],
 ) -> Callable[Concatenate[TableStore, P], T]:
     """Decorator of a statement on a table: if it fails because the table was moved or dropped meanwhile, that is said.

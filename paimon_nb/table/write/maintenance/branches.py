@@ -27,7 +27,7 @@ from paimon_nb.table.write.iceberg import publish_iceberg
 from paimon_nb.table.write.maintenance.atomic import (
     check_is_there,
     check_tag_is_there,
-    says_if_replaced,
+    raise_if_replaced,
     undone_on_error,
 )
 from paimon_nb.table.write.maintenance.deletion_candidates import DeletionCandidates, delete_paths
@@ -52,7 +52,7 @@ OTHER_BRANCHES = (
 """Options that name a branch whose partitions the table reads."""
 
 
-@says_if_replaced
+@raise_if_replaced
 def create_branch(store: TableStore, name: str, tag: str | None = None, *, if_not_exists: bool = False) -> bool:
     """A new branch: empty with the schemas of the branch that `store` is, or starting at the snapshot of a tag of it.
 
@@ -103,7 +103,7 @@ def _retains_changelog(store: TableStore, tagged: Snapshot) -> bool:
     return store.snapshots.get(tagged.id).changelog_manifest_list == tagged.changelog_manifest_list
 
 
-@says_if_replaced
+@raise_if_replaced
 def delete_branch(store: TableStore, name: str) -> None:
     """Delete a branch and the files that only it uses. Raises BranchNotFound; UnsupportedOperation: reads fall back on it."""
     _refuse_main(name)
@@ -137,7 +137,7 @@ def check_not_read(store: TableStore, name: str) -> None:
             )
 
 
-@says_if_replaced
+@raise_if_replaced
 def rename_branch(store: TableStore, name: str, to: str) -> None:
     """Rename a branch. Raises BranchNotFound, AlreadyExists."""
     _refuse_main(name)
@@ -153,7 +153,7 @@ def rename_branch(store: TableStore, name: str, to: str) -> None:
     forget_last_commit(branch)
 
 
-@says_if_replaced
+@raise_if_replaced
 def fast_forward(store: TableStore, name: str) -> None:
     """Fast-forward main to the branch: main's history from the branch's first snapshot on is replaced by the branch's.
 

@@ -10,7 +10,7 @@ from paimon_nb.base.errors import BadOptionValue, ConsumerNotFound
 from paimon_nb.base.identifier import check_name
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.options import table as opt
-from paimon_nb.table.write.maintenance.atomic import says_if_replaced, undone_on_error
+from paimon_nb.table.write.maintenance.atomic import raise_if_replaced, undone_on_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from paimon_nb.table.read.store import TableStore
 
 
-@says_if_replaced
+@raise_if_replaced
 def reset_consumer(store: TableStore, consumer: str, next_snapshot: int) -> None:
     """Set the next snapshot of a consumer; creates it if absent."""
     check_name(consumer, "consumer")
@@ -27,7 +27,7 @@ def reset_consumer(store: TableStore, consumer: str, next_snapshot: int) -> None
     store.consumers.set(consumer, next_snapshot)
 
 
-@says_if_replaced
+@raise_if_replaced
 def delete_consumer(store: TableStore, consumer: str) -> None:
     """Delete a consumer. Raises ConsumerNotFound."""
     ids = store.consumers.ids()
@@ -40,7 +40,7 @@ def delete_consumer(store: TableStore, consumer: str) -> None:
     store.consumers.delete(consumer)
 
 
-@says_if_replaced
+@raise_if_replaced
 def clear_consumers(store: TableStore, including: str | None = None, excluding: str | None = None) -> list[str]:
     """Delete all consumers whose whole name matches `including` and not `excluding` (regular expressions)."""
     removed = []
@@ -52,7 +52,7 @@ def clear_consumers(store: TableStore, including: str | None = None, excluding: 
     return removed
 
 
-@says_if_replaced
+@raise_if_replaced
 def expire_consumers(store: TableStore) -> list[str]:
     """Delete consumers without progress for `consumer.expiration-time`. Returns their names; [] without the option."""
     age = store.options.get(opt.CONSUMER_EXPIRATION_TIME)

@@ -12,7 +12,7 @@ from paimon_nb.format.manifest import ADD, DELETE
 from paimon_nb.options import table as opt
 from paimon_nb.table.read.live_files import live_entries
 from paimon_nb.table.write.iceberg import publish_iceberg
-from paimon_nb.table.write.maintenance.atomic import check_is_there, says_if_replaced, undone_on_error
+from paimon_nb.table.write.maintenance.atomic import check_is_there, raise_if_replaced, undone_on_error
 from paimon_nb.table.write.maintenance.deletion_candidates import DeletionCandidates, delete_paths
 from paimon_nb.table.write.maintenance.reachable import (
     changelog_entries,
@@ -85,7 +85,7 @@ class ExpireLimits:
         )
 
 
-@says_if_replaced
+@raise_if_replaced
 def expire_snapshots(store: TableStore, limits: ExpireLimits | None = None) -> int:
     """Expire snapshots beyond the limits, and the files that only they use. Returns the number of expired snapshots.
 
@@ -184,7 +184,7 @@ def _clean_empty_directories(store: TableStore, paths: list[str]) -> None:
 # -- long-lived changelogs
 
 
-@says_if_replaced
+@raise_if_replaced
 def expire_changelogs(store: TableStore, limits: ExpireLimits | None = None) -> int:
     """Delete long-lived changelogs that are older than `changelog.*` allows. Returns their number.
 
@@ -207,7 +207,7 @@ def expire_changelogs(store: TableStore, limits: ExpireLimits | None = None) -> 
     return len(expired)
 
 
-@says_if_replaced
+@raise_if_replaced
 def delete_changelogs(store: TableStore) -> int:
     """Delete all long-lived changelogs, read or not. Returns their number."""
     ids = store.changelogs.ids()

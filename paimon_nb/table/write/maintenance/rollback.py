@@ -14,7 +14,7 @@ from paimon_nb.table.write.iceberg import publish_iceberg
 from paimon_nb.table.write.maintenance.atomic import (
     check_is_there,
     check_tag_is_there,
-    says_if_replaced,
+    raise_if_replaced,
     undone_on_error,
 )
 from paimon_nb.table.write.maintenance.deletion_candidates import DeletionCandidates, delete_paths
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-@says_if_replaced
+@raise_if_replaced
 def rollback_to_snapshot(store: TableStore, snapshot_id: int) -> Snapshot:
     """Make `snapshot_id` the latest again; deletes newer snapshots, their tags and files. Raises SnapshotNotFound."""
     ids = store.snapshots.ids()
@@ -62,7 +62,7 @@ def rollback_to_snapshot(store: TableStore, snapshot_id: int) -> Snapshot:
     return target
 
 
-@says_if_replaced
+@raise_if_replaced
 def rollback_to_tag(store: TableStore, name: str) -> Snapshot:
     """Make the tag's snapshot the latest again; re-creates its snapshot file if it has expired.
 

@@ -16,7 +16,7 @@ from paimon_nb.options import table as opt
 from paimon_nb.options.support import Access
 from paimon_nb.table.read.live_files import live_entries
 from paimon_nb.table.write.iceberg import publish_iceberg
-from paimon_nb.table.write.maintenance.atomic import says_if_replaced, undone_on_error
+from paimon_nb.table.write.maintenance.atomic import raise_if_replaced, undone_on_error
 from paimon_nb.table.write.maintenance.deletion_candidates import DeletionCandidates, delete_paths
 from paimon_nb.table.write.maintenance.reachable import reachable_from_all_branches, without_changelog
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-@says_if_replaced
+@raise_if_replaced
 def create_tag(
     store: TableStore,
     name: str,
@@ -60,7 +60,7 @@ def create_tag(
     return snapshot
 
 
-@says_if_replaced
+@raise_if_replaced
 def replace_tag(
     store: TableStore, name: str, snapshot_id: int | None = None, *, retained_ms: int | None = None
 ) -> Snapshot:
@@ -78,7 +78,7 @@ def replace_tag(
     return snapshot
 
 
-@says_if_replaced
+@raise_if_replaced
 def delete_tag(store: TableStore, name: str, *, if_exists: bool = False) -> bool:
     """Delete a tag and the files that nothing else uses. Raises TagNotFound.
 
@@ -99,7 +99,7 @@ def delete_tag(store: TableStore, name: str, *, if_exists: bool = False) -> bool
     return True
 
 
-@says_if_replaced
+@raise_if_replaced
 def delete_tags(store: TableStore, names: Iterable[str]) -> None:
     """Delete several tags, or none. Raises TagNotFound."""
     with undone_on_error(store) as changing:
@@ -138,7 +138,7 @@ def _removed_meanwhile(store: TableStore, snapshot: Snapshot) -> SnapshotNotFoun
     )
 
 
-@says_if_replaced
+@raise_if_replaced
 def rename_tag(store: TableStore, name: str, to: str) -> None:
     """Rename a tag. Raises TagNotFound, AlreadyExists."""
     store.tags.get(name)
@@ -150,7 +150,7 @@ def rename_tag(store: TableStore, name: str, to: str) -> None:
         publish_iceberg(store)
 
 
-@says_if_replaced
+@raise_if_replaced
 def expire_tags(store: TableStore, older_than_ms: int | None = None) -> list[str]:
     """Delete expired tags (or those created before `older_than_ms`). Returns their names."""
     now = clock.now_ms()
