@@ -24,6 +24,7 @@ from paimon_nb.connectors.cdc.values import Unreadable, decimal_or_string, span_
 from paimon_nb.connectors.formats.api import AFTER, BEFORE, DELETE, INSERT, FormatOptions, MalformedMessage
 from paimon_nb.connectors.formats.cdc_json import CanalDecoder, DebeziumDecoder, MaxwellDecoder, OggDecoder
 from paimon_nb.connectors.formats.json import JsonDecoder, JsonRecords, require_object
+from paimon_nb.connectors.formats.values import whole_characters
 from paimon_nb.format.types import DataType, parse_type
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def _debezium_event(message: dict[str, Any], type_mapping_modes: Collection[str]
     envelope = require_object(message["payload"] if has_schema else message, "the envelope")
     if envelope.get("op") is None:
         return None  # a schema change or a heartbeat
-    source = envelope.get("source") or {}
+    source = _object_or_empty(envelope.get("source"), "'source'")
     if envelope["op"] == "u" and envelope.get("before") is None:
         changes = [
             (AFTER, require_object(envelope.get("after"), "'after'"))
@@ -109,11 +110,12 @@ def _canal_event(message: dict[str, Any], type_mapping_modes: Collection[str]) -
     changes = list(_CANAL.records(message))
     if not changes:
         return None
-    types = {n: MySqlType.parse(str(t)) for n, t in (message.get("mysqlType") or {}).items()}
+    stated = _object_or_empty(message.get("mysqlType"), "'mysqlType'")
+    types = {n: MySqlType.parse(str(t)) for n, t in stated.items()}
     untyped, converters = _string_columns(changes)
     columns = {n: paimon_type(types[n], type_mapping_modes) if n in types else untyped[n] for n in changes[0][1]}
     converters = {**converters, **{n: _mysql_converter(t) for n, t in types.items()}}
-    keys = tuple(message.get("pkNames") or ())
+    keys = _names_in(message, "pkNames")
     return Event(
         str(message.get("database", "")),
         str(message.get("table", "")),
@@ -128,7 +130,7 @@ def _maxwell_event(message: dict[str, Any], type_mapping_modes: Collection[str])
         return None
     changes = list(_MAXWELL.records({**message, "type": str(message["type"]).removeprefix("bootstrap-")}))
     columns, converters = _string_columns(changes)
-    keys = tuple(message.get("primary_key_columns") or ())
+    keys = _names_in(message, "primary_key_columns")
     return Event(
         str(message.get("database", "")),
         str(message.get("table", "")),
@@ -150,7 +152,7 @@ def _ogg_event(message: dict[str, Any], type_mapping_modes: Collection[str]) -> 
         return None
     columns, converters = _string_columns(changes)
     database, _, table = str(message.get("table", "")).rpartition(".")
-    keys = tuple(message.get("primary_keys") or ())
+    keys = _names_in(message, "primary_keys")
     return Event(database, table, columns, keys, _convert_changes(changes, converters))
 
 
@@ -174,6 +176,21 @@ def _dms_event(message: dict[str, Any], type_mapping_modes: Collection[str]) -> 
     columns, converters = _string_columns(changes)
     schema, table = str(about.get("schema-name", "")), str(about.get("table-name", ""))
     return Event(schema, table, columns, (), _convert_changes(changes, converters))
+
+
+def _object_or_empty(value: Any, what: str) -> dict[str, Any]:
+    """Raises MalformedMessage: it is there and is not an object."""
+    return {} if value is None else require_object(value, what)
+
+
+def _names_in(message: Mapping[str, Any], member: str) -> tuple[str, ...]:
+    """A list of names; () if it is absent. Raises MalformedMessage."""
+    names = message.get(member)
+    if names is None:
+        return ()
+    if not isinstance(names, list) or not all(isinstance(n, str) for n in names):
+        raise MalformedMessage(f"{member!r} is not a list of names")
+    return tuple(names)
 
 
 _BEFORE_IMAGE = "BI_"
@@ -229,8 +246,8 @@ def _string_columns(changes: list[tuple[str, dict[str, Any]]]) -> tuple[dict[str
 
 def _json_value_to_string(value: Any) -> str:
     if isinstance(value, str | Decimal):
-        return str(value)
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+        return whole_characters(str(value))
+    return whole_characters(json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str))
 
 
 # -- Canal: types of MySQL, all values are text
@@ -257,23 +274,34 @@ def _mysql_converter(t: MySqlType) -> Convert:
 
 def _connect_columns(schema: Any, modes: Collection[str]) -> tuple[dict[str, DataType], dict[str, Convert]]:
     """Types and converters of the columns, from the schema of the image after the change, or else before it."""
-    images = {f.get("field"): f for f in require_object(schema, "'schema'").get("fields") or ()}
+    images = dict(_connect_fields(require_object(schema, "'schema'"), "'schema'"))
     image = images.get("after") or images.get("before") or {}
     columns: dict[str, DataType] = {}
     converters: dict[str, Convert] = {}
-    for field in image.get("fields") or ():
-        text, converters[field["field"]] = _connect_type(field)
-        columns[field["field"]] = _STRING if "to-string" in modes else parse_type(text)
+    for name, field in _connect_fields(image, "the schema of the row"):
+        text, converters[name] = _connect_type(field)
+        columns[name] = _STRING if "to-string" in modes else parse_type(text)
     return columns, converters
+
+
+def _connect_fields(schema: Mapping[str, Any], what: str) -> list[tuple[str, dict[str, Any]]]:
+    """The fields of a structure by name. Raises MalformedMessage."""
+    fields = schema.get("fields")
+    if fields is not None and not isinstance(fields, list):
+        raise MalformedMessage(f"the fields of {what} are not a list")
+    found = [require_object(field, f"a field of {what}") for field in fields or ()]
+    if not all(isinstance(field.get("field"), str) for field in found):
+        raise MalformedMessage(f"a field of {what} has no name")
+    return [(field["field"], field) for field in found]
 
 
 def _connect_type(field: Mapping[str, Any]) -> tuple[str, Convert]:
     name, plain = str(field.get("name") or ""), str(field.get("type"))
-    parameters = field.get("parameters") or {}
+    parameters = _object_or_empty(field.get("parameters"), f"'parameters' of {field['field']!r}")
     match name.rpartition(".")[2]:
         case "Decimal":
-            scale = int(parameters.get("scale", 0))
-            precision = int(parameters.get("connect.decimal.precision", 38))
+            scale = int(str(parameters.get("scale", 0)))
+            precision = int(str(parameters.get("connect.decimal.precision", 38)))
             return decimal_or_string(precision, scale), lambda v: _decimal_of(v, scale)
         case "VariableScaleDecimal":  # PostgreSQL's NUMERIC without precision
             return "STRING", lambda v: _decimal_of(v["value"], int(v["scale"]))
@@ -294,7 +322,7 @@ def _connect_type(field: Mapping[str, Any]) -> tuple[str, Convert]:
         case "MicroTime":
             return "TIME(3)", lambda v: dt.timedelta(microseconds=v)
         case "Bits":
-            width = (int(parameters.get("length", 1)) + 7) // 8
+            width = (int(str(parameters.get("length", 1))) + 7) // 8
             return f"BINARY({width})", lambda v: base64.b64decode(v)[::-1].rjust(width, b"\0")
         case "EnumSet":
             return "ARRAY<STRING>", _json_value_to_string

@@ -78,8 +78,10 @@ class MySqlType:
 
     @staticmethod
     def parse(text: str) -> MySqlType:
+        """Raises ValueError: no text of a type."""
         found = _TYPE.match(text)
-        assert found is not None, text
+        if found is None:
+            raise ValueError(f"{text!r:.80} is not a type of MySQL")
         inside, name = found["inside"] or "", found["name"].lower()
         words = tuple(w.replace("''", "'") for w in _QUOTED.findall(inside)) if name in ("enum", "set") else ()
         numbers = () if words else tuple(int(n) for n in re.findall(r"\d+", inside))

@@ -112,11 +112,17 @@ def _require_type(value: Any, kind: type, t: DataType) -> Any:
 
 
 def _to_text(value: Any) -> str:
-    if isinstance(value, str):
-        return value
     if isinstance(value, decimal.Decimal):
         return str(value)
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+    text = (
+        value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+    )
+    return text if text.isascii() else whole_characters(text)
+
+
+def whole_characters(text: str) -> str:
+    """A text that can be stored: half a character, such as JSON's "\\ud83d" alone, is '?', as Java stores it."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _integer_converter(root: str) -> Convert:
@@ -149,6 +155,8 @@ def _to_float(value: Any) -> float:
 def _to_decimal(value: Any, t: Decimal) -> decimal.Decimal | None:
     try:
         number = decimal.Decimal(_to_text(value).strip())
+        if not number.is_finite():
+            raise decimal.InvalidOperation
         scaled = number.quantize(decimal.Decimal(1).scaleb(-t.scale), decimal.ROUND_HALF_UP, _WIDE)
     except ArithmeticError:
         raise MalformedMessage(f"{_to_text(value)!r} is not {t}") from None
