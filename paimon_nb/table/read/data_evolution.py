@@ -100,7 +100,7 @@ def files_by_column(store: TableStore, group: Sequence[DataFile], fields: Sequen
     """
     whole = anchor_file(group)
     begin, count = whole.first_row_id or 0, whole.row_count
-    held = {f.file_name: _stored_field_ids(store, f) for f in group}
+    held = {f.file_name: stored_field_ids(store, f) for f in group}
     columns: dict[tuple[FileRows, ...], list[DataField]] = {}
     for field in fields:
         normal = [f for f in group if not is_dedicated(f) and field.id in held[f.file_name]]
@@ -167,15 +167,16 @@ def _file_boundaries(files: Sequence[DataFile], begin: int, count: int) -> list[
 
 def holds_column(store: TableStore, file: DataFile, field: DataField) -> bool:
     """Whether a file is a normal one with values of the column."""
-    return not is_dedicated(file) and field.id in _stored_field_ids(store, file)
+    return not is_dedicated(file) and field.id in stored_field_ids(store, file)
 
 
 def stores_column(store: TableStore, group: Sequence[DataFile], field: DataField) -> bool:
     """Whether a file of the group has values of the column."""
-    return any(field.id in _stored_field_ids(store, file) for file in group)
+    return any(field.id in stored_field_ids(store, file) for file in group)
 
 
-def _stored_field_ids(store: TableStore, file: DataFile) -> set[int]:
+def stored_field_ids(store: TableStore, file: DataFile) -> set[int]:
+    """The ids of the columns that a file has values of."""
     fields = store.schemas.get(file.schema_id).fields
     return {f.id for f in fields if file.write_cols is None or f.name in file.write_cols}
 

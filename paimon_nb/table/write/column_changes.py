@@ -134,7 +134,7 @@ def backfill(
                 splits.append(split)
             pending += anchor_file(split.files).row_count
             if pending >= rows_per_commit or split is todo[-1]:
-                made += _publish_column_files(store, commit, messages, splits)
+                made += _publish_column_files(store, commit, messages, splits, read)
                 messages, splits, done, pending = [], [], done + pending, 0
                 if progress is not None:
                     progress(done, total)
@@ -145,11 +145,15 @@ def backfill(
 
 
 def _publish_column_files(
-    store: TableStore, commit: TableCommit, messages: Sequence[CommitMessage], splits: Sequence[Split]
+    store: TableStore,
+    commit: TableCommit,
+    messages: Sequence[CommitMessage],
+    splits: Sequence[Split],
+    computed_from: Sequence[str] = (),
 ) -> list[int]:
     if not messages:
         return []
-    made = commit.publish(lambda latest: columns_change(store, latest, messages, splits))
+    made = commit.publish(lambda latest: columns_change(store, latest, messages, splits, computed_from))
     return [] if made is None else [made]
 
 

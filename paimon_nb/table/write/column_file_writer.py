@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.errors import CommitConflict
 from paimon_nb.format.manifest import DataFile
 from paimon_nb.options import table as opt
-from paimon_nb.table.read.data_evolution import files_by_column, holds_column
+from paimon_nb.table.read.data_evolution import files_by_column, holds_column, stored_field_ids
 from paimon_nb.table.read.live_files import live_entries
 from paimon_nb.table.write.data_file_writer import AppendFileWriter, FileTarget
 from paimon_nb.table.write.dedicated_files import dedicated_fields, open_dedicated_writers
@@ -19,7 +19,7 @@ from paimon_nb.table.write.global_index import drop_stale_indexes
 from paimon_nb.table.write.publish.changes import Change, CommitMessage, append_change
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     import pyarrow as pa
 
@@ -87,26 +87,34 @@ def _dedicated_columns(store: TableStore, split: Split, columns: Sequence[DataFi
 
 
 def columns_change(
-    store: TableStore, latest: Snapshot | None, messages: Sequence[CommitMessage], read: Sequence[Split]
+    store: TableStore,
+    latest: Snapshot | None,
+    messages: Sequence[CommitMessage],
+    read: Sequence[Split],
+    computed_from: Collection[str] = (),
 ) -> Change:
     """The APPEND snapshot of such files, together with files of new rows.
 
     Args:
         read: the splits that the new values were computed from.
-    Raises: CommitConflict: another commit changed or deleted these rows since they were read.
+        computed_from: the columns that they were computed from, for callers that know them. As in Java, statements do not say it.
+    Raises: CommitConflict: another commit changed these columns of the rows, or wrote the rows' files anew, since they were read.
         UnsupportedOperation: a global index holds these columns (see `drop_stale_indexes`).
     """
     ids = {f.first_row_id for m in messages for f in m.new_files} - {None}
-    there = {e.file.file_name for e in live_entries(store, latest) if e.file.first_row_id in ids}
+    written = {name for m in messages for f in m.new_files if f.first_row_id is not None for name in f.write_cols or ()}
+    there = {e.file.file_name: e.file for e in live_entries(store, latest) if e.file.first_row_id in ids}
     known = {f.file_name for split in read for f in split.files if f.first_row_id in ids}
-    if there != known:
+    names = {*written, *computed_from}.difference(store.schema.partition_keys)
+    ours = {f.id for f in store.schema.fields if f.name in names}
+    clashes = known - there.keys() | {n for n in there.keys() - known if ours & stored_field_ids(store, there[n])}
+    if clashes:
         raise CommitConflict(
             f"{store.name}: another commit changed the rows since they were read",
             hint="run the statement again on the new state",
-            file=min(there ^ known),
+            file=min(clashes),
             path=store.root,
         )
-    written = {name for m in messages for f in m.new_files if f.first_row_id is not None for name in f.write_cols or ()}
     changed = [m.partition for m in messages if any(f.first_row_id is not None for f in m.new_files)]
     return append_change(
         [*messages, *drop_stale_indexes(store, latest, written - set(store.schema.partition_keys), changed)]

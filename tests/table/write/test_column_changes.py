@@ -120,13 +120,20 @@ def test_a_backfill_goes_file_by_file_and_continues(t):
     assert set(values(t, "m").values()) == {0}
 
 
-def test_rows_that_changed_meanwhile_are_a_conflict(t):
+def test_columns_that_changed_meanwhile_are_a_conflict_and_others_are_not(t):
     t = t.add_column("m", "INT")
 
-    def late(rows):
-        t.update({"n": 5}, where="id = 1")
-        return rows["id"]
+    def late(column):
+        def value(rows):
+            t.update({column: 5}, where="id = 1")
+            return rows["id"]
 
-    with pytest.raises(CommitConflict):
-        t.backfill({"m": late}, ["id"])
-    assert set(values(t.refresh(), "m").values()) == {None}
+        return value
+
+    for column, read in (("m", ["id"]), ("n", ["id", "n"])):
+        with pytest.raises(CommitConflict):
+            t.backfill({"m": late(column)}, read, overwrite=True)
+        assert set(values(t.refresh(), "m").values()) == {None, 5}
+    t.refresh().backfill({"m": late("n")}, ["id"], overwrite=True)
+    assert values(t.refresh(), "m") == {i: i for i in values(t.refresh(), "m")}
+    assert values(t.refresh(), "n")[1] == 5
