@@ -149,6 +149,8 @@ class CreateView(Statement):
     comment: str | None = None
     options: Mapping[str, str] = field(default_factory=dict)
     """Its TBLPROPERTIES."""
+    column_comments: tuple[str | None, ...] = ()
+    """One for each of `columns`."""
 
 
 @dataclass(frozen=True, slots=True)

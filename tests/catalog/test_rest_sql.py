@@ -145,9 +145,14 @@ def test_stored_views(server, wb):
     create(wb)
     wb.run("INSERT INTO t VALUES (1, 'a', 'x'), (2, 'b', 'y')")
     wb.run("CREATE VIEW v AS SELECT id, v AS text FROM t WHERE id > 1")
-    wb.run("CREATE DATABASE d; CREATE VIEW d.twice (a, b) AS SELECT id, concat(text, text) FROM default.v")
+    wb.run(
+        "CREATE DATABASE d; CREATE VIEW d.twice (a, b COMMENT 'the texts') AS SELECT id, concat(text, text) FROM default.v"
+    )
     assert [f["name"] for f in server.views["d", "twice"]["fields"]] == ["a", "b"]
     wb.run("USE d")
+    described = wb.run("DESC twice").arrow.to_pylist()
+    assert [(r["col_name"], r["comment"]) for r in described] == [("a", None), ("b", "the texts")]
+    assert "b COMMENT 'the texts'" in wb.run("SHOW CREATE VIEW twice").arrow.to_pylist()[0]["createtab_stmt"]
     assert [tuple(r) for r in wb.sql("SELECT a, b FROM twice").collect()] == [(2, "bb")]
     assert wb.sql("SELECT COUNT(*) AS n FROM default.v JOIN default.t ON v.id = t.id").collect()[0].n == 1
     with pytest.raises(AlreadyExists, match=r"view d\.twice exists already"):

@@ -100,6 +100,8 @@ def test_wrong_searches(wb):
         found(wb, [], [words("lake", options="map('a', '1')")])
     with pytest.raises(SqlAnalysisError, match="hybrid_search needs"):
         wb.run("SELECT * FROM hybrid_search('t', 'vec', 3)")
+    with pytest.raises(SqlAnalysisError, match="at most 2147483647, not 2147483648"):
+        wb.run("SELECT * FROM full_text_search('t', 'content', 'lake', 2147483648)")
 
 
 def test_rows_that_must_be_merged_have_no_numbers(wb):

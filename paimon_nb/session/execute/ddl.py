@@ -575,6 +575,8 @@ def _store_view(context: StatementContext, statement: CreateView) -> Result:
     if statement.columns:
         names = ", ".join(map(quote, statement.columns))
         text = f"SELECT * FROM ({text}) AS v({names})"
+        comments = zip(fields, statement.column_comments, strict=True)
+        fields = tuple(f if comment is None else replace(f, description=comment) for f, comment in comments)
     dialects = {session.dialect: text}
     view = StoredView(text, tuple(fields), statement.comment, statement.options, dialects)
     store = found.catalog.replace_view if statement.or_replace else found.catalog.create_view

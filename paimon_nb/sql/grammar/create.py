@@ -76,14 +76,12 @@ def _parse_view(
     cursor: Cursor, span: Span, exists: bool, or_replace: bool, temporary: bool
 ) -> CreateView | SparkCommand:
     name = cursor.parts("view")
-    columns: list[str] = []
+    columns: list[tuple[str, str | None]] = []
     if cursor.sees("("):
 
-        def parse_view_column() -> str:
+        def parse_view_column() -> tuple[str, str | None]:
             out = cursor.name("column")
-            if cursor.take("COMMENT"):
-                cursor.string()
-            return out
+            return out, cursor.string() if cursor.take("COMMENT") else None
 
         columns = cursor.listed(parse_view_column)
     comment, options = None, {}
@@ -99,8 +97,9 @@ def _parse_view(
     cursor.expect("AS")
     query = query_of(cursor, Span(cursor.start, span.stop))
     return CreateView(
-        cursor.text_of(span), span, name, query, tuple(columns), temporary, or_replace, exists, comment, options
-    )
+        cursor.text_of(span), span, name, query, tuple(c for c, _ in columns), temporary, or_replace, exists, comment, options,
+        tuple(c for _, c in columns),
+    )  # fmt: skip
 
 
 class TableParts:
