@@ -29,7 +29,6 @@ WITHOUT_EFFECT: Mapping[str, str] = {
     "snapshot.watermark-idle-timeout": "a snapshot without rows does not advance the watermark",
     "streaming-read-mode": "streams read the files of the table",
     "variant.shredding.inferenceMode": "each file infers its shredded columns from its own rows",
-    "visibility-callback.enabled": "a commit does not wait until its rows are visible",
 }
 """Key -> actual behaviour."""
 

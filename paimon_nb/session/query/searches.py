@@ -39,7 +39,7 @@ _EXAMPLES = {
     "hybrid_search": "hybrid_search('t', ARRAY(NAMED_STRUCT('field', 'v', 'query_vector', ARRAY(0.1, 0.2))), "
     "ARRAY(NAMED_STRUCT('column', 'content', 'query', 'lake')), 5, 'rrf')",
 }
-_MOST_ROWS = (1 << 31) - 1
+_MAX_ROWS = (1 << 31) - 1
 """Of a search: an INT in Java."""
 OUTER_VECTOR = "__outer_vector"
 _FOUND = "__found_"
@@ -237,10 +237,8 @@ def _search_of(session: Session, ref: TableRef, vector_of_row: list[float] | Non
     unknown = len(function.positional) > len(names) or not arguments.keys() <= set(names)
     if unknown or not isinstance(table, str) or not isinstance(k, int) or isinstance(k, bool):
         raise _wrong_arguments(kind)
-    if k > _MOST_ROWS:
-        raise SqlAnalysisError(
-            f"{kind}: the number of rows must be at most {_MOST_ROWS}, not {k}", hint=_EXAMPLES[kind]
-        )
+    if k > _MAX_ROWS:
+        raise SqlAnalysisError(f"{kind}: the number of rows must be at most {_MAX_ROWS}, not {k}", hint=_EXAMPLES[kind])
     found = session.find(split_name(table))
     opened = found.catalog.table(found.name, session.options_of(found)).copy(dict(ref.options))
     if kind == "hybrid_search":

@@ -98,7 +98,7 @@ def columns_change(
     Args:
         read: the splits that the new values were computed from.
         computed_from: the columns that they were computed from, for callers that know them. As in Java, statements do not say it.
-    Raises: CommitConflict: another commit changed these columns of the rows, or wrote the rows' files anew, since they were read.
+    Raises: CommitConflict: another commit changed these columns of the rows, or replaced the files of the rows, since they were read.
         UnsupportedOperation: a global index holds these columns (see `drop_stale_indexes`).
     """
     ids = {f.first_row_id for m in messages for f in m.new_files} - {None}
@@ -106,8 +106,10 @@ def columns_change(
     there = {e.file.file_name: e.file for e in live_entries(store, latest) if e.file.first_row_id in ids}
     known = {f.file_name for split in read for f in split.files if f.first_row_id in ids}
     names = {*written, *computed_from}.difference(store.schema.partition_keys)
-    ours = {f.id for f in store.schema.fields if f.name in names}
-    clashes = known - there.keys() | {n for n in there.keys() - known if ours & stored_field_ids(store, there[n])}
+    changed_ids = {f.id for f in store.schema.fields if f.name in names}
+    clashes = known - there.keys() | {
+        n for n in there.keys() - known if changed_ids & stored_field_ids(store, there[n])
+    }
     if clashes:
         raise CommitConflict(
             f"{store.name}: another commit changed the rows since they were read",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from paimon_nb.base import clock
 from paimon_nb.base.errors import Cancelled, CommitConflict, CommitError, MissingFile, PaimonError, UnsupportedOperation
+from paimon_nb.options.table import VISIBILITY_CALLBACK_ENABLED
 from paimon_nb.options.write import END_INPUT_WATERMARK
 from paimon_nb.table.read.store import POSTPONE_BUCKET, TableStore
 from paimon_nb.table.write.publish.abort import abort_messages
@@ -79,7 +80,8 @@ class TableCommit(SnapshotPublisher):
             CommitGaveUp: other commits won every retry.
             CommitOverwritten: the last snapshot of this process was replaced by another engine.
             TableReplaced: the table was dropped and created again.
-            CommitError: the row counts differ.
+            CommitError: the row counts differ; or the rows are committed, but were not visible in time
+                (`visibility-callback.enabled`).
             Cancelled: cancellation was requested.
             UnsupportedOperation: this process has committed or discarded the messages before, or the table does not
                 accept the change.
@@ -94,6 +96,10 @@ class TableCommit(SnapshotPublisher):
             return [*before, *done.ids, *self._compact_again(messages, meta)]
         if done.ids and run_maintenance and done.compaction_error is None:
             self._maintain(meta, messages, done.ids)
+        if done.ids and identifier == BATCH_IDENTIFIER and self.store.options.get(VISIBILITY_CALLBACK_ENABLED):
+            from paimon_nb.table.write.maintenance.visibility import wait_until_visible
+
+            wait_until_visible(self.store, messages)
         return [*before, *done.ids]
 
     def _assign_postponed_buckets(
