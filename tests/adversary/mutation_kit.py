@@ -77,7 +77,7 @@ class Kind:
     make: Callable[[paimon_nb.Workbench], None]
     """Makes the table `t`."""
     target: str
-    """The file to change: a pattern below the table's directory; the last one of those that match."""
+    """The file to change: a pattern below the table's directory; the newest one of those that match."""
     doors: tuple[str, ...] = ("select", "to_arrow", "count", "grid", "compact")
     options: Mapping[str, str] | None = None
 
@@ -297,7 +297,8 @@ def prepare(kind: str, place: Path) -> tuple[Path, bytes]:
     """A warehouse with a table of the kind; returns the file to change, relative to the warehouse, and its bytes."""
     shutil.rmtree(place, ignore_errors=True)
     KINDS[kind].make(paimon_nb.connect(str(place)))
-    found = sorted((place / "default.db/t").glob(KINDS[kind].target))
+    # By time: names are random, and the number of a change means the same file each time.
+    found = sorted((place / "default.db/t").glob(KINDS[kind].target), key=lambda file: file.stat().st_mtime_ns)
     assert found, (kind, [str(p) for p in place.rglob("*")])
     return found[-1].relative_to(place), found[-1].read_bytes()
 

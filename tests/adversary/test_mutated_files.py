@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.orc as orc
 import pytest
-from mutation_kit import KINDS
+from mutation_kit import KINDS, prepare
 from mutation_kit import run as run_mutations
 
 import paimon_nb
-from paimon_nb.base.errors import CorruptFile, PaimonError
+from paimon_nb.base.errors import CorruptFile, FormatError, PaimonError
 from paimon_nb.format.data import orc_process, read_data_file
 from paimon_nb.format.types import DataField, parse_type
 from paimon_nb.fs import LocalFileIO
@@ -95,6 +96,25 @@ def test_a_library_that_panics_prints_nothing(tmp_path: Path, kind: str, number:
     """A panic of Rust is an error of ours; its message and backtrace are not printed, too."""
     pytest.importorskip("paimon_ftindex" if kind == "full-text index" else "paimon_vindex")
     assert run_mutations([kind], number, number + 1, tmp_path) == []
+
+
+@pytest.mark.parametrize(("column", "value"), [("_VALUE_KIND", -121), ("_VALUE_KIND", 4), ("id", None)])
+def test_row_kinds_and_keys_that_are_none_are_an_error(tmp_path: Path, column: str, value: int | None) -> None:
+    """ORC files have no checksums: a changed byte made all rows of kind -121, another one turned the order of the keys."""
+    target, _ = prepare("orc, keys", tmp_path / "w")
+    file = str(tmp_path / "w" / target)
+    rows = orc.read_table(file)
+    changed = [value] * rows.num_rows if value is not None else [-k for k in rows.column("id").to_pylist()]
+    at = rows.column_names.index(column)
+    orc.write_table(
+        rows.set_column(at, column, pa.array(changed, rows.schema.field(at).type)), file, compression="zstd"
+    )
+    table = paimon_nb.connect(str(tmp_path / "w")).table("t")
+
+    for read in (lambda: table.why(id=80), table.compact) if value is not None else (table.compact,):
+        with pytest.raises(FormatError, match=r"row is not one of 0 to 3|not in the order of their keys"):
+            read()
+    assert table.lookup(id=5).num_rows == 1  # of another file
 
 
 def table_of(tmp_path: Path, rows: dict[str, Any], **options: str) -> Path:

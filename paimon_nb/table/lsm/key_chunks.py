@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from paimon_nb.base.errors import FormatError
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.format.row import from_scalar
 from paimon_nb.table.lsm.levels import Key, key_order, sections
@@ -47,6 +48,9 @@ def chunks_aligned_by_key(
 
     Args:
         keys: the trimmed primary key. streams: rows in key order, at least with the key columns.
+
+    Raises:
+        FormatError: they are not in key order.
     """
     cursors = [_Cursor(s, keys) for s in streams]
     while True:
@@ -56,7 +60,13 @@ def chunks_aligned_by_key(
         # Rows up to the smallest last key are complete in every stream, because each is in key order.
         unfinished = [c.last_key for c in open_ones]
         cut = min(unfinished)
-        yield [c.take_until(cut) if c in open_ones else None for c in cursors]
+        parts = [c.take_until(cut) if c in open_ones else None for c in cursors]
+        if all(part is None for part in parts):
+            raise FormatError(
+                "the rows of a data file are not in the order of their keys: it is broken",
+                hint="read an earlier snapshot or tag, or restore the file from a backup",
+            )
+        yield parts
 
 
 class _Cursor:
