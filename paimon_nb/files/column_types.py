@@ -6,25 +6,33 @@ beyond 64 bits become DECIMAL, dates in another form than ISO become DATE with a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.lazy_dataclass import dataclass
-from paimon_nb.files.engine import sql_name, sql_text
+from paimon_nb.files.engine import sql_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Sequence
+
+    import pyarrow as pa
 
     from paimon_nb.files.engine import Engine
 
-_C = TypeVar("_C")
 MISSING = ("NA", "N/A", "n/a", "#N/A", "NULL", "null", "None", "NaN", "nan", "-", "?", ".", "--", "")
 """Words for a missing value that become NULL in a column whose other values are numbers, times or booleans."""
 _NUMBERS = frozenset({"BIGINT", "HUGEINT", "BIGNUM", "DOUBLE", "UBIGINT", "UHUGEINT", "INTEGER", "FLOAT"})
 _EXACT_DIGITS = 17
 """Digits that a DOUBLE keeps."""
 _COLUMNS_AT_ONCE = 24
-_SMALL_BYTES = 256 << 20
+SMALL_BYTES = 256 << 20
+"""Files up to this size may be held in memory as texts."""
+_SMALL_CHUNK = 1000
+Checks = tuple[dict[str, str], dict[str, str]]
+"""SQL of values by their names, and of aggregates of these values."""
 _ZONE = r"([zZ]|[+-]\d{2}(:?\d{2}){0,2}| ?UTC)$"
+_ANY_ZONE = r"([+-]\d{2}(:?\d{2}){0,2}| ?[a-zA-Z][a-zA-Z0-9_/+-]*)$"
+_UTC = r"([zZ]|[+-]00(:?00){0,2}| ?UTC)$"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +41,25 @@ class TextColumn:
 
     Args:
         name: of the column. guess: DuckDB's type. text: the SQL expression of its text.
-        format: of dates or times, as strptime writes it; '': ISO. fixed: the user gave the type.
+        format: of dates or times, as strptime writes it; '': ISO.
+        signs: what is replaced in the texts of numbers: separators of thousands, and the decimal sign.
+        may_have_words: whether words of MISSING stand for NULL; texts of JSON do not.
     """
 
     name: str
     guess: str
     text: str
     format: str = ""
-    number: str = ""
-    """The SQL of the text with a decimal point and without separators of thousands; '': `text`."""
+    signs: tuple[tuple[str, str], ...] = ()
     may_have_words: bool = True
-    """Whether words of MISSING stand for NULL; texts of JSON do not."""
+
+    @property
+    def number(self) -> str:
+        """The SQL of the text of a number with a decimal point and without separators."""
+        sql = self.text
+        for sign, other in self.signs:
+            sql = f"replace({sql}, {sql_text(sign)}, {sql_text(other)})"
+        return sql
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,39 +82,103 @@ def decide_types(engine: Engine, relation: str, columns: Sequence[TextColumn], s
         size: bytes of the files. Small files of many columns are not read again for each part of the columns.
     """
     plans = [_Plan(i, c) for i, c in enumerate(columns)]
-    if len(plans) > _COLUMNS_AT_ONCE and size <= _SMALL_BYTES:
-        engine.rows(f"CREATE TEMP TABLE staged AS SELECT * FROM {relation}")
-        relation = "staged"
-    facts: dict[str, object] = {}
-    for some in in_parts(plans):
-        facts |= _facts(engine, relation, {k: v for p in some for k, v in p.aggregates().items()}, some)
-    for some in in_parts([p for p in plans if p.is_no_bigint(facts)]):
-        facts |= _facts(engine, relation, {k: v for p in some for k, v in p.more_aggregates().items()}, some)
-    return [plan.decide(facts) for plan in plans]
+    typed = [p for p in plans if p.kind != "text"]
+    texts = Texts(engine, relation, [p.column for p in typed], size)
+    for plan, facts in zip(typed, texts.facts([p.column for p in typed], _checks), strict=True):
+        plan.facts |= facts
+    large = [p for p in typed if p.is_no_bigint()]
+    for plan, facts in zip(large, texts.facts([p.column for p in large], _more_checks), strict=True):
+        plan.facts |= facts
+    return [plan.decide() for plan in plans]
 
 
-def in_parts(columns: Sequence[_C]) -> Iterator[Sequence[_C]]:
-    """Some columns after the other: planning takes time and memory with the square of the aggregates of a query."""
-    return (columns[first : first + _COLUMNS_AT_ONCE] for first in range(0, len(columns), _COLUMNS_AT_ONCE))
+def _checks(number: int, column: TextColumn) -> Checks:
+    plan = _Plan(number, column)
+    return plan.values(), plan.aggregates()
 
 
-def _facts(engine: Engine, relation: str, requested: Mapping[str, str], plans: Sequence[_Plan]) -> dict[str, object]:
-    """Aggregates that some plans need, in one query."""
-    names = list(requested)
-    columns = ", ".join(f"{requested[n]} AS {sql_name(n)}" for n in names) or "count(*)"
-    values = ", ".join(f"{sql} AS {name}" for plan in plans for name, sql in plan.values().items()) or "1"
-    (row,) = engine.rows(f"SELECT {columns} FROM (SELECT {values} FROM {relation})")
-    return dict(zip(names, row, strict=False))
+def _more_checks(number: int, column: TextColumn) -> Checks:
+    plan = _Plan(number, column)
+    return plan.values(), plan.more_aggregates()
+
+
+class Texts:
+    """The texts of columns of a relation, for aggregates of their values.
+
+    Planning a query takes time and memory for every column of the file, and with the square of its aggregates. So of small files with many columns
+    all texts are read once, and those of columns of one kind are one column in one query.
+
+    Args:
+        size: bytes of the files.
+        rows: so many of the first rows; 0: all.
+    """
+
+    def __init__(self, engine: Engine, relation: str, columns: Sequence[TextColumn], size: int, rows: int = 0) -> None:
+        self._engine = engine
+        self._relation = f"(FROM {relation} LIMIT {rows})" if rows else relation
+        self._frame: pa.Table | None = None
+        if len(columns) > _COLUMNS_AT_ONCE and (rows or size <= SMALL_BYTES):
+            self._positions = {c.name: i for i, c in enumerate(columns)}
+            names = ", ".join(f"{c.text} AS c{i}" for i, c in enumerate(columns))
+            self._frame = engine.table(f"SELECT {names} FROM {self._relation}")
+
+    def facts(self, columns: Sequence[TextColumn], checks: Callable[[int, TextColumn], Checks]) -> list[dict[str, Any]]:
+        """For each column the aggregates that are checked, by their names; {} if there are no rows."""
+        if self._frame is not None:
+            return self._of_kinds(columns, checks)
+        found: list[dict[str, Any]] = []
+        for first in range(0, len(columns), _COLUMNS_AT_ONCE):
+            checked = [checks(i, c) for i, c in enumerate(columns[first : first + _COLUMNS_AT_ONCE])]
+            items = ", ".join(sql for _, aggregates in checked for sql in aggregates.values())
+            values = ", ".join(f"{sql} AS {name}" for values, _ in checked for name, sql in values.items())
+            row = iter(self._engine.rows(f"SELECT {items} FROM (SELECT {values} FROM {self._relation})")[0])
+            found += [{name: next(row) for name in aggregates} for _, aggregates in checked]
+        return found
+
+    def _of_kinds(self, columns: Sequence[TextColumn], checks: Callable[[int, TextColumn], Checks]) -> list[dict[str, Any]]:  # fmt: skip
+        kinds: dict[TextColumn, list[int]] = {}
+        for i, column in enumerate(columns):
+            kinds.setdefault(replace(column, name="", text="text"), []).append(i)
+        found: list[dict[str, Any]] = [{} for _ in columns]
+        for kind, members in kinds.items():
+            values, aggregates = checks(0, kind)
+            items = ", ".join(aggregates.values())
+            inner = ", ".join(f"{sql} AS {name}" for name, sql in values.items())
+            texts = self._below_each_other([columns[i].name for i in members])
+            query = f"SELECT position, {items} FROM (SELECT position, {inner} FROM texts) GROUP BY position"
+            for position, *row in self._engine.rows(query, texts=texts):
+                found[members[position]] = dict(zip(aggregates, row, strict=True))
+        return found
+
+    def _below_each_other(self, names: Sequence[str]) -> pa.Table:
+        """The texts of columns as one column, beside it the column's position among the names."""
+        import numpy as np
+        import pyarrow as pa
+
+        assert self._frame is not None
+        columns = [self._frame.column(self._positions[n]) for n in names]
+        chunks = [(i, chunk) for i, column in enumerate(columns) for chunk in column.chunks]
+        positions = [pa.array(np.full(len(chunk), i, np.int32)) for i, chunk in chunks]
+        texts = pa.table(
+            {
+                "position": pa.chunked_array(positions, pa.int32()),
+                "text": pa.chunked_array([c for _, c in chunks], pa.string()),
+            }
+        )
+        small = len(chunks) and texts.num_rows / len(chunks) < _SMALL_CHUNK
+        return texts.combine_chunks() if small else texts
 
 
 class _Plan:
-    """What is asked about one column, and what follows."""
+    """What is checked about one column, and what follows."""
 
     def __init__(self, number: int, column: TextColumn) -> None:
-        self.prefix, self.column = f"{number}:", column
+        self.column = column
+        self.facts: dict[str, object] = {}
+        """What is known of its values, by the names of aggregates."""
         self.v, self.trimmed, self.word = f"v{number}", f"t{number}", f"w{number}"
         self.kind = _kind(column.guess)
-        text = column.text if self.kind != "number" or not column.number else column.number
+        text = column.number if self.kind == "number" else column.text
         words = ", ".join(sql_text(w) for w in MISSING if not (self.kind == "number" and w.lower() == "nan"))
         self.value = f"CASE WHEN {column.text} NOT IN ({words}) THEN {text} END" if column.may_have_words else text
 
@@ -121,7 +201,7 @@ class _Plan:
         if self.column.may_have_words:
             found["words"] = f"list(DISTINCT {self.word})"
         found["values"] = f"count({self.v})"
-        return {self.prefix + k: v for k, v in found.items()}
+        return found
 
     def _of_numbers(self) -> dict[str, str]:
         v, t = self.v, self.trimmed
@@ -132,23 +212,22 @@ class _Plan:
             "code": f"bool_or(regexp_matches(ltrim({v}), '^[+-]?0[0-9xXbBoO]|^[+][0-9]+$|_'))",
         }
 
-    def is_no_bigint(self, facts: Mapping[str, object]) -> bool:
+    def is_no_bigint(self) -> bool:
         """Whether `more_aggregates` are needed: numbers, not all of which are BIGINT."""
-        of = {k: facts.get(self.prefix + k) for k in ("values", "code", "bigint")}
-        return self.kind == "number" and bool(of["values"]) and not of["code"] and not of["bigint"]
+        of = self.facts
+        return self.kind == "number" and bool(of.get("values")) and not of["code"] and not of["bigint"]
 
     def more_aggregates(self) -> dict[str, str]:
         v, t = self.v, self.trimmed
         digits = f"length(regexp_replace({v}, '[eE].*|[^0-9]', '', 'g')) > {_EXACT_DIGITS}"
         rounded = f"regexp_full_match({v}, '-?[0-9]+') AND TRY_CAST(TRY_CAST({v} AS DOUBLE) AS HUGEINT)::VARCHAR <> {v}"
-        found = {
+        return {
             "integer": self._all(f"regexp_full_match({t}, '-?(0|[1-9][0-9]*)')"),
             "longest": f"max(length(ltrim({t}, '-')))",
             "double": self._all(f"TRY_CAST({v} AS DOUBLE) IS NOT NULL"),
             "overflow": f"bool_or(isinf(TRY_CAST({v} AS DOUBLE)) AND NOT contains(lower({v}), 'inf'))",
             "digits": f"count(*) FILTER (WHERE length({v}) > 15 AND (CASE WHEN length({v}) < 39 THEN {rounded} OR {digits} ELSE {digits} END))",
         }
-        return {self.prefix + k: sql for k, sql in found.items()}
 
     def _all(self, condition: str) -> str:
         """Whether all values meet a condition."""
@@ -170,8 +249,9 @@ class _Plan:
         if self.kind in ("date", "timestamp", "zoned"):
             found["no date"] = f"bool_or(NOT isfinite({t}) OR year({t}) NOT BETWEEN 1 AND 9999)"
         if self.kind in ("timestamp", "zoned"):
-            found["zones"] = f"count(*) FILTER (WHERE regexp_matches({v}, {sql_text(_ZONE)}) AND {v}[11] <> '')"
-            found["offsets"] = f"count(*) FILTER (WHERE regexp_matches({v}, '[+-]\\d{{2}}(:?\\d{{2}}){{0,2}}$') AND NOT regexp_matches({v}, '[+-]00(:?00){{0,2}}$') AND {v}[11] <> '')"  # fmt: skip
+            zone = _ANY_ZONE if self.kind == "zoned" and not self.column.format else _ZONE
+            found["zones"] = f"count(*) FILTER (WHERE regexp_matches({v}, {sql_text(zone)}) AND {v}[11] <> '')"
+            found["offsets"] = f"count(*) FILTER (WHERE regexp_matches({v}, {sql_text(zone)}) AND NOT regexp_matches({v}, {sql_text(_UTC)}) AND {v}[11] <> '')"  # fmt: skip
         return found
 
     def _other_form(self, t: str) -> str:
@@ -191,11 +271,9 @@ class _Plan:
 
     # -- decisions
 
-    def decide(self, facts: dict[str, object]) -> Decision:
-        if self.kind == "text":
-            return Decision("VARCHAR", self.column.text)
-        own = {k.removeprefix(self.prefix): v for k, v in facts.items() if k.startswith(self.prefix)}
-        if not own["values"]:
+    def decide(self) -> Decision:
+        own = self.facts
+        if self.kind == "text" or not own.get("values"):
             return Decision("VARCHAR", self.column.text)
         if self.kind == "number":
             decision = self._number(own)
@@ -264,7 +342,7 @@ class _Plan:
         if fraction > 9 or (fraction > 6 and zoned):
             return self._as_text("times have more digits than TIMESTAMP keeps")
         if zoned:
-            offsets = "offsets of zones are left out, the instants stay" if f["offsets"] else ""
+            offsets = "zones are left out, the instants stay" if f["offsets"] else ""
             return Decision("TIMESTAMPTZ", self._time_sql("TIMESTAMPTZ"), offsets)
         type = "TIMESTAMP_NS" if fraction > 6 else "TIMESTAMP"
         return Decision(type, self._time_sql(type), form)

@@ -10,21 +10,25 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from paimon_nb.base.errors import BadOptionValue, PaimonError, SchemaMismatch, UnsupportedFormat
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.files import formats
-from paimon_nb.files.column_types import MISSING, Decision, TextColumn, decide_types, in_parts
+from paimon_nb.files.column_types import MISSING, SMALL_BYTES, Checks, Decision, TextColumn, Texts, decide_types
 from paimon_nb.files.csv_header import is_header
 from paimon_nb.files.engine import call, sql_name, sql_text
 from paimon_nb.files.engine_reader import EngineReader
+from paimon_nb.files.nearest_types import renamed
 from paimon_nb.files.text_encoding import Utf8Copies, Utf8File, open_stream
 from paimon_nb.files.user_types import engine_type_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import pyarrow as pa
+
     from paimon_nb.files.engine import Engine
     from paimon_nb.files.locations import Constant, Found
     from paimon_nb.files.options import FileOptions
 
 _SAMPLE_ROWS = 2000
+_COLUMNS_AT_ONCE = 200
 _LINES_ABOVE = 100
 """Lines in which a header is searched."""
 _DELIMITERS = ",;\t|"
@@ -69,12 +73,14 @@ class CsvReader(EngineReader):
     def __init__(self, files: Sequence[Found], options: FileOptions) -> None:
         super().__init__()
         self._options, self._copies, self._files = options, Utf8Copies(), files
+        self._size = sum(f.size for f in files)
         self._delimiters: dict[str, str] = {}
         """Delimiters that are not the engine's guess, by path."""
         self._sources = [self._utf8(f) for f in files]
         with self._engine() as engine:
             self._dialects = dialects = [self._dialect(engine, f, s) for f, s in zip(files, self._sources, strict=True)]
             self._relation, self._names = self._combined(files, dialects)
+            self.notes += self._renamed(engine, self._sources[0], dialects[0])
             self._user_types: dict[str, str] = {}
             self._decisions = self._types(engine, dialects)
             self._check_user_types(engine)
@@ -292,6 +298,18 @@ class CsvReader(EngineReader):
         rows = engine.rows(f"SELECT * FROM {self._call([source.path], dialect)} LIMIT {_SAMPLE_ROWS}")
         return bool(rows) and is_header(rows[0], rows[1:])
 
+    def _renamed(self, engine: Engine, source: Utf8File, dialect: Dialect) -> list[str]:
+        """What is said about names that the engine changed because they are equal, or missing."""
+        if not dialect.header or not any(_NUMBERED.search(n) for n, _ in dialect.columns):
+            return []
+        rows = engine.rows(f"SELECT * FROM {self._call([source.path], replace(dialect, header=False))} LIMIT 1")
+        cells = [(cell or "").strip() for cell in rows[0]] if rows else []
+        return [
+            renamed(i, cell, name)
+            for i, (cell, (name, _)) in enumerate(zip(cells, dialect.columns, strict=False))
+            if name not in (cell, cell.replace("\x00", "")) and _NUMBERED.search(name)
+        ]
+
     # -- the relation of texts
 
     def _call(self, paths: Sequence[str], dialect: Dialect, types: Mapping[str, str] | None = None) -> str:
@@ -343,8 +361,9 @@ class CsvReader(EngineReader):
                 formats_of[name.lower()] = dialect.date_format if type == "DATE" else dialect.timestamp_format
         named = self._names
         self._user_types = self._types_of_the_user()
+        signs = self._signs()
         columns = [
-            TextColumn(n, guesses[b.lower()], sql_name(n), format=_strptime(guesses[b.lower()], formats_of[b.lower()]), number=self._number_sql(n))
+            TextColumn(n, guesses[b.lower()], sql_name(n), format=_strptime(guesses[b.lower()], formats_of[b.lower()]), signs=signs)
             for n, b in zip(self._names, named, strict=True)
         ]  # fmt: skip
         if self._options.get("all_varchar"):
@@ -352,42 +371,55 @@ class CsvReader(EngineReader):
         else:
             columns = self._with_guesses_near_words(engine, columns)
         columns = [replace(c, guess="VARCHAR") if c.name.lower() in self._user_types else c for c in columns]
-        decisions = decide_types(engine, self._relation, columns, sum(f.size for f in self._files))
+        decisions = decide_types(engine, self._relation, columns, self._size)
         return [self._as_user_wants(c, d) for c, d in zip(columns, decisions, strict=True)]
 
-    def _number_sql(self, name: str) -> str:
-        text = sql_name(name)
+    def _signs(self) -> tuple[tuple[str, str], ...]:
+        """The signs in numbers that the user named, and what replaces them."""
         thousands, decimal = self._options.get("thousands"), self._options.get("decimal_separator")
-        if thousands:
-            text = f"replace({text}, {sql_text(thousands)}, '')"
-        if decimal and decimal != ".":
-            text = f"replace({text}, {sql_text(decimal)}, '.')"
-        return text if text != sql_name(name) else ""
+        signs = [(thousands, "")] if thousands else []
+        return (*signs, (decimal, ".")) if decimal and decimal != "." else tuple(signs)
 
     def _with_guesses_near_words(self, engine: Engine, columns: list[TextColumn]) -> list[TextColumn]:
         """Columns of texts that have words such as NA beside numbers or times: their guess is the type of these."""
         texts = [c for c in columns if c.guess == "VARCHAR"]
         if not texts:
             return columns
-        words = ", ".join(map(sql_text, MISSING))
-        parts: list[str] = []
-        for c in texts:
-            v = f"CASE WHEN {c.text} NOT IN ({words}) THEN {c.number or c.text} END"
-            fits = ", ".join(
-                f"bool_and(TRY_CAST({v} AS {t}) IS NOT NULL) FILTER (WHERE {v} IS NOT NULL)" for t in _TYPES_NEAR_WORDS
-            )
-            # a user who names separators of numbers has numbers in columns of texts
-            parts.append(
-                f"[count({v}) > 0 AND (count(*) FILTER (WHERE {c.text} IN ({words})) > 0 OR {bool(c.number)}), {fits}]"
-            )
-        sample = f"(FROM {self._relation} LIMIT {_SAMPLE_ROWS * 10})"
-        row = [fact for some in in_parts(parts) for fact in engine.rows(f"SELECT {', '.join(some)} FROM {sample}")[0]]
+        facts = Texts(engine, self._relation, texts, self._size, _SAMPLE_ROWS * 10).facts(texts, _fits_near_words)
         found = {
-            c.name: next((t for t, fits in zip(_TYPES_NEAR_WORDS, facts[1:], strict=True) if fits), "VARCHAR")
-            for c, facts in zip(texts, row, strict=True)
-            if facts[0]
+            c.name: next((t for t in _TYPES_NEAR_WORDS if fits[t]), "VARCHAR")
+            for c, fits in zip(texts, facts, strict=True)
+            if fits.get("values") and (fits["words"] or c.signs)  # a user who names signs of numbers has numbers
         }
         return [replace(c, guess=found[c.name], format="") if c.name in found else c for c in columns]
+
+    # -- many columns
+
+    def _schema_of_columns(self, engine: Engine) -> pa.Schema:
+        positions = range(len(self._names))
+        if len(positions) <= _COLUMNS_AT_ONCE:
+            return super()._schema_of_columns(engine)
+        return self._in_parts(engine, positions, f"(FROM {self._relation} LIMIT 0)").schema
+
+    def read(self, columns: Sequence[int]) -> pa.Table:
+        """These columns, by position."""
+        if len(columns) <= _COLUMNS_AT_ONCE or self._size > SMALL_BYTES:
+            return super().read(columns)
+        with self._engine() as engine:
+            return self._in_parts(engine, columns, self._relation)
+
+    def _in_parts(self, engine: Engine, columns: Sequence[int], relation: str) -> pa.Table:
+        """The columns of a relation, whose texts are read at once: planning a query takes time with the square of its expressions."""
+        import pyarrow as pa
+
+        names = [self._names[p] for p in columns]
+        texts = engine.table(f"SELECT {', '.join(f'{sql_name(n)} AS {sql_name(n)}' for n in names)} FROM {relation}")
+        arrays: list[pa.ChunkedArray] = []
+        for first in range(0, len(columns), _COLUMNS_AT_ONCE):
+            some = columns[first : first + _COLUMNS_AT_ONCE]
+            own = texts.select(range(first, first + len(some)))
+            arrays += engine.table(self._select(some, "texts"), texts=own).columns
+        return pa.table(arrays, names=names)
 
     # -- what the user says
 
@@ -416,7 +448,7 @@ class CsvReader(EngineReader):
         type = self._user_types.get(column.name.lower())
         if type is None or type == "VARCHAR":
             return decision
-        text = column.number or column.text if _is_number(type) else column.text
+        text = column.number if _is_number(type) else column.text
         format = self._options.get("dateformat" if type == "DATE" else "timestampformat", "")
         if format and type in ("DATE", "TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMP_NS"):
             return Decision(type, f"CAST(try_strptime({text}, {sql_text(format)}) AS {type})")
@@ -539,7 +571,21 @@ class CsvReader(EngineReader):
         return ", ".join(parts)
 
 
+_NUMBERED = re.compile(r"_\d+$|^column\d+$")
+"""Names that the engine gives to columns with the name of another one, or with none."""
 _TYPES_NEAR_WORDS = ("DOUBLE", "DATE", "TIMESTAMP")
+
+
+def _fits_near_words(number: int, column: TextColumn) -> Checks:
+    """Whether there are such words, and for each type whether it fits all other values."""
+    words = ", ".join(map(sql_text, MISSING))
+    is_word, value = f"w{number}", f"v{number}"
+    fits = {t: f"bool_and(TRY_CAST({value} AS {t}) IS NOT NULL) FILTER (WHERE {value} IS NOT NULL)" for t in _TYPES_NEAR_WORDS}  # fmt: skip
+    values = {
+        is_word: f"{column.text} IN ({words})",
+        value: f"CASE WHEN {column.text} NOT IN ({words}) THEN {column.number} END",
+    }
+    return values, {"values": f"count({value})", "words": f"count(*) FILTER (WHERE {is_word})", **fits}
 
 
 def _is_number(type: str) -> bool:

@@ -26,15 +26,19 @@ class Engine:
 
     def table(self, sql: str, **frames: pa.Table) -> pa.Table:
         """The rows of a query as Arrow; it may read `frames` by their names. Raises duckdb.Error."""
-        for name, frame in frames.items():
-            self._connection.register(name, frame)
+        self._register(frames)
         table: pa.Table = self._run(lambda: self._connection.sql(sql).to_arrow_table())
         return table
 
-    def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        """The rows of a query as Python values. Raises duckdb.Error."""
+    def rows(self, sql: str, **frames: pa.Table) -> list[tuple[Any, ...]]:
+        """The rows of a query as Python values; it may read `frames` by their names. Raises duckdb.Error."""
+        self._register(frames)
         rows: list[tuple[Any, ...]] = self._run(lambda: self._connection.sql(sql).fetchall())
         return rows
+
+    def _register(self, frames: Mapping[str, pa.Table]) -> None:
+        for name, frame in frames.items():
+            self._connection.register(name, frame)
 
     def _run(self, work: Any) -> Any:
         # In a thread, so that an interrupt of the notebook's cell reaches this one and ends the query.

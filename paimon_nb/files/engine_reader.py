@@ -47,9 +47,9 @@ class EngineReader:
         except duckdb.Error as error:
             raise self._error(error) from None
 
-    def _select(self, positions: Sequence[int]) -> str:
+    def _select(self, positions: Sequence[int], source: str = "") -> str:
         parts = [f"{self._decisions[p].sql} AS {sql_name(self._names[p])}" for p in positions]
-        return f"SELECT {', '.join(parts)} FROM {self._relation}"
+        return f"SELECT {', '.join(parts)} FROM {source or self._relation}"
 
     def _schema_of_columns(self, engine: Engine) -> pa.Schema:
         return engine.table(f"{self._select(range(len(self._names)))} LIMIT 0").schema

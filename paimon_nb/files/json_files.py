@@ -12,8 +12,9 @@ from paimon_nb.files.column_types import Decision, TextColumn, decide_types
 from paimon_nb.files.csv_files import constants_sql
 from paimon_nb.files.engine import call, sql_name, sql_text
 from paimon_nb.files.engine_reader import EngineReader
+from paimon_nb.files.nearest_types import renamed
 from paimon_nb.files.nested_types import leaves, with_leaves
-from paimon_nb.files.text_encoding import Utf8Copies
+from paimon_nb.files.text_encoding import Utf8Copies, open_stream
 from paimon_nb.files.user_types import engine_type_of
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ _EMPTY = '"NULL"'
 _LARGE = {"HUGEINT": "DECIMAL(38,0)", "UHUGEINT": "DECIMAL(38,0)", "UBIGINT": "DECIMAL(20,0)"}
 _LONG = r"(^|[^0-9.])[0-9]{16,}([^0-9.eE]|$)"
 """A whole number that DOUBLE may round."""
+_LONG_FRACTION = re.compile(rb"[\[:,\s]-?(?:0\.0*[1-9][0-9]{17,}|(?=[0-9]+\.)[1-9][0-9.]{18,})[\]},\seE]")
+_SCANNED_BYTES, _LONGEST = 1 << 20, 400
+"""Bytes of a file that are searched at a time, and of a number at the end of them."""
 _NORMAL = r"'([0-9]{4}-[0-9]{2}-[0-9]{2})[T ]([0-9]{2}:[0-9]{2}:[0-9]{2})([.][0-9]*[1-9])?[.]?0*(?:Z|[+]00(?::?00)?)?\b', '\1 \2\3', 'g'"
 _END_BYTES = 1 << 12
 _NOT_CLOSED = "the array is not closed", "copy it again if it is incomplete; ignore_errors = true reads what is there"
@@ -47,6 +51,8 @@ class JsonReader(EngineReader):
         super().__init__()
         self._options, self._copies = options, Utf8Copies()
         self._files = files
+        self._no_structure = "its values have several types"
+        """Why a column has no other type."""
         self._paths = [self._utf8(f) for f in files]
         with self._engine() as engine:
             self._check_ends()
@@ -57,6 +63,8 @@ class JsonReader(EngineReader):
             self._decide(engine, columns)
             self.schema = self._schema_of_columns(engine)
         self.notes += [f"{n}: {d.note}" for n, d in zip(self._names, self._decisions, strict=True) if d.note]
+        if any("DOUBLE" in d.type for d in self._decisions) and not any("digits than DOUBLE" in n for n in self.notes):
+            self.notes += ["numbers have more digits than DOUBLE keeps"] if any(map(self._has_long_fractions, self._paths)) else []  # fmt: skip
         self.how = self._described()
         array = "array" in self.how
         self.guess = {"format": "array" if array else "newline_delimited", "encoding": "utf-8", "maximum_depth": "-1", _MAP_THRESHOLD: "200", "all_varchar": "false", "ignore_errors": "false", "multiline": "true"}  # fmt: skip
@@ -75,6 +83,17 @@ class JsonReader(EngineReader):
                 stream.seek(max(0, stream.seek(0, 2) - _END_BYTES))
                 if stream.read().rstrip().endswith(b","):
                     raise UnsupportedFormat(f"{file.name} cannot be read as JSON: {_NOT_CLOSED[0]}", hint=_NOT_CLOSED[1], feature="file")  # fmt: skip
+
+    def _has_long_fractions(self, path: str) -> bool:
+        """Whether a file has a number of at least 18 digits with a fraction, whose last digits the engine does not give us."""
+        compression = self._options.get("compression") or formats.compression_of(path)
+        with open_stream(Path(path), None if compression == "none" else compression) as stream:
+            end = b" "
+            while chunk := stream.read(_SCANNED_BYTES):
+                if _LONG_FRACTION.search(end + chunk + b" "):
+                    return True
+                end = chunk[-_LONGEST:]
+        return False
 
     # -- structure
 
@@ -114,6 +133,8 @@ class JsonReader(EngineReader):
                 if len(found) == 1 and found[0][1].startswith("MAP(") and self._have_columns(engine):
                     self._read_arguments[_MAP_THRESHOLD] = -1
                     found = self._described_by(engine)
+                if first is not None and len(found) == 1 and attempt == _ATTEMPTS[-1]:
+                    self._no_structure = json_error(first, "").message.split(": ", 1)[-1]
                 return found
             except duckdb.Error as error:
                 first = first or error
@@ -150,6 +171,9 @@ class JsonReader(EngineReader):
         all_texts = self._options.get("all_varchar")
         self._typed: dict[str, str] = {}
         self._keys = self._keys_if_cases_differ(engine, self._names)
+        for i, (key, name) in enumerate(zip(self._keys or (), self._names, strict=False)):
+            if key != name:
+                self.notes.append(renamed(i, key, name))
         raw = {n: self._raw_type(n, t, user_types) for n, t in columns}
         self._relation = self._relation_of(raw)
         texts = [
@@ -162,6 +186,7 @@ class JsonReader(EngineReader):
         facts = self._facts_of_nested(engine, nested)
         mixed = [n for n, t in columns if t == "JSON" and raw[n] == "JSON"]
         scalars = self._only_scalars(engine, mixed)
+        self._empty_keys = self._with_empty_keys(engine, [n for n, t in columns if _map_note(t)])
         self._decisions = []
         for name, type in columns:
             column = sql_name(name)
@@ -181,10 +206,10 @@ class JsonReader(EngineReader):
                 )
             elif type == "JSON":
                 decision = Decision(
-                    "VARCHAR", f"CAST({column} AS VARCHAR)", "JSON texts, because its values have several types"
+                    "VARCHAR", f"CAST({column} AS VARCHAR)", f"JSON texts, because {self._no_structure}"
                 )
             else:
-                decision = _plain(column, type)
+                decision = _plain(column, type, name in self._empty_keys)
             self._decisions.append(decision)
         if self._typed:
             self._relation = self._relation_of(raw | self._typed)
@@ -316,11 +341,21 @@ class JsonReader(EngineReader):
             if leaves(type) & {_EMPTY, "JSON"}
             else ""
         )
-        note = "; ".join(filter(None, [note, _map_note(type)]))
+        note = "; ".join(filter(None, [note, _map_note(type, name in self._empty_keys)]))
         if self._keys is not None:
             return Decision(type, f"CAST({column} AS {_readable(type)})", note)
         self._typed[name] = _readable(type)  # the reader converts objects that lack keys
         return Decision(type, column, note)
+
+    def _with_empty_keys(self, engine: Engine, names: Sequence[str]) -> set[str]:
+        """The columns with an object that has an empty key."""
+        if not names or self._keys is not None:
+            return set()
+        parts = [
+            f"coalesce(bool_or(regexp_matches(CAST({sql_name(n)} AS VARCHAR), '\"\"\\s*:')), false)" for n in names
+        ]
+        (row,) = engine.rows(f"SELECT {', '.join(parts)} FROM {self._relation_of(dict.fromkeys(names, 'JSON'))}")
+        return {n for n, found in zip(names, row, strict=True) if found}
 
     def _only_scalars(self, engine: Engine, names: Sequence[str]) -> dict[str, bool]:
         if not names:
@@ -351,8 +386,6 @@ class JsonReader(EngineReader):
         return json_error(error, self._files[0].name)
 
     def _described(self) -> str:
-        from paimon_nb.files.text_encoding import open_stream
-
         compression = self._options.get("compression") or formats.compression_of(self._paths[0])
         with open_stream(Path(self._paths[0]), None if compression == "none" else compression) as stream:
             start = stream.read(1 << 12).lstrip()
@@ -386,18 +419,20 @@ def _readable(type: str) -> str:
     return with_leaves(type, lambda leaf: "VARCHAR" if leaf in (_EMPTY, "JSON", "UUID") else leaf)
 
 
-def _plain(column: str, type: str) -> Decision:
+def _plain(column: str, type: str, has_empty_key: bool) -> Decision:
     """A column that the engine reads itself: whole numbers, booleans, texts and lists of them."""
     if leaves(type) & set(_LARGE):
         target = with_leaves(type, lambda leaf: _LARGE.get(leaf, leaf))
         return Decision(target, f"CAST({column} AS {target})")
-    return Decision(type, column, "BYTES of WKB" if "GEOMETRY" in leaves(type) else _map_note(type))
+    return Decision(type, column, "BYTES of WKB" if "GEOMETRY" in leaves(type) else _map_note(type, has_empty_key))
 
 
-def _map_note(type: str) -> str:
+def _map_note(type: str, has_empty_key: bool = False) -> str:
     """What is said about objects that the engine makes a MAP of; that of an empty object is not of this kind."""
     if "MAP(VARCHAR, " not in type.replace("MAP(VARCHAR, JSON)", ""):
         return ""
+    if has_empty_key:
+        return "MAP, because an object has an empty key, which cannot be the name of a field"
     return (
         f"MAP of objects that have many keys with values of one type; {_MAP_THRESHOLD} = -1 makes a field of each key"
     )

@@ -41,8 +41,14 @@ def unique_names(names: Sequence[str]) -> tuple[list[str], list[str]]:
         taken.add(name.lower())
         unique.append(name)
         if name != written:
-            notes.append(f"column {i + 1} {written!r} is named {name}" if written else f"column {i + 1} has no name and is named {name}")  # fmt: skip
+            notes.append(renamed(i, written, name))
     return unique, notes
+
+
+def renamed(position: int, written: str, name: str) -> str:
+    """What is said about a column that has another name than in its file."""
+    was = repr(written) if written else "has no name and"
+    return f"column {position + 1} {was} is named {name}"
 
 
 def nearest_column(column: pa.ChunkedArray) -> Nearest:

@@ -178,9 +178,14 @@ def test_files_of_installed_packages_are_read() -> None:
                 check_shipped(path)
 
 
+PARTS = 8
+"""Parts of the shipped files, each in the time of a test."""
+
+
 @pytest.mark.nightly
-def test_all_files_of_installed_packages_are_read() -> None:
-    for path in shipped():
+@pytest.mark.parametrize("part", range(PARTS))
+def test_all_files_of_installed_packages_are_read(part: int) -> None:
+    for path in shipped()[part::PARTS]:
         check_shipped(path)
 
 
@@ -223,8 +228,9 @@ def test_every_way_gives_the_same_rows(tmp_path: Path) -> None:
 
 
 @pytest.mark.nightly
-def test_every_way_gives_the_same_rows_of_all_files(tmp_path: Path) -> None:
+@pytest.mark.parametrize("part", range(PARTS))
+def test_every_way_gives_the_same_rows_of_all_files(tmp_path: Path, part: int) -> None:
     wb = paimon_nb.connect(str(tmp_path / "w"))
-    for name, content, _, _ in CASES:
+    for name, content, _, _ in CASES[part::PARTS]:
         (tmp_path / name).write_bytes(content)
         check_ways(wb, tmp_path / name)

@@ -7,6 +7,7 @@ import decimal
 import gzip
 import io
 import json
+import time
 import uuid
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ import pyarrow.parquet as parquet
 import pytest
 from pyarrow import feather
 from sampling import sampled
+from test_file_corpus import COLUMNS
 
 from paimon_nb.base.errors import BadOptionValue, PaimonError, SchemaMismatch, SourceUnavailable, UnsupportedFormat
 from paimon_nb.files.open import OpenedFiles, open_data_file
@@ -127,13 +129,37 @@ def test_values_stay_as_they_are(
         ("a\n-0\n5\n", [(0,), (5,)], "a: -0 is 0"),
         ("a\n0.12345678901234567890\n2\n", [(0.12345678901234568,), (2.0,)], "a: 1 values have more digits than DOUBLE keeps"),
         ("a,b\n 1 ,x\n 2 ,y\n", [(1, "x"), (2, "y")], "a: spaces around numbers are left out"),
-        ("t\n2024-01-02 03:04:05+02:00\n", [(dt.datetime(2024, 1, 2, 1, 4, 5, tzinfo=UTC),)], "offsets of zones are left out, the instants stay"),
+        ("t\n2024-01-02 03:04:05+02:00\n", [(dt.datetime(2024, 1, 2, 1, 4, 5, tzinfo=UTC),)], "zones are left out, the instants stay"),
+        ("t\n2024-01-02 03:04:05 Europe/Berlin\n", [(dt.datetime(2024, 1, 2, 2, 4, 5, tzinfo=UTC),)], "zones are left out, the instants stay"),
+        ("t\n2024-01-02 03:04:05 Europe/Berlin\n2024-01-02 03:04:05\n", [("2024-01-02 03:04:05 Europe/Berlin",), ("2024-01-02 03:04:05",)], "some times have no zone"),
+        ("a,A,\n1,2,3\n", [(1, 2, 3)], "column 2 'A' is named A_1; column 3 has no name and is named column2"),
     ],
 )  # fmt: skip
 def test_a_change_is_in_the_note(tmp_path: Path, content: str, rows: list[tuple[Any, ...]], note: str) -> None:
     _, values, found = read(tmp_path / "a.csv", content)
     assert [tuple(r.values()) for r in values] == rows
     assert note in found
+
+
+JSON_NOTES = [
+    ('{"":1}', {"json": [("", 1)]}, "an object has an empty key"),
+    ('{"o":[{"":1}]}', {"o": [[("", 1)]]}, "an object has an empty key"),
+    ('{"a":1,"a":2}', {"json": '{"a":1,"a":2}'}, "an object has the key 'a' twice"),
+    ('{"o":{"a":0.12345678901234567890123}}', {"o": {"a": 0.12345678901234568}}, "numbers have more digits than DOUBLE keeps"),
+    ('{"a":[0.30000000000000004,12345678901234.56]}', {"a": [0.30000000000000004, 12345678901234.56]}, ""),
+    ('{"a":12345678901234567.5}', {"a": 12345678901234567.5}, "digits than DOUBLE keeps"),
+    ('{"a":1,"A":2}', {"a": 1, "A_1": 2}, "column 2 'A' is named A_1"),
+    ('{"a":1,"o":{"b":1.5,"c":"123456789012345678901.5"}}', {"a": 1, "o": {"b": 1.5, "c": "123456789012345678901.5"}}, ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("content", "row", "note"), JSON_NOTES)
+def test_the_note_of_json_says_what_is_unusual(tmp_path: Path, content: str, row: dict[str, Any], note: str) -> None:
+    (tmp_path / "a.jsonl").write_text(content)
+    data = open_data_file(str(tmp_path / "a.jsonl"))
+    assert data.rows().to_pylist() == [row]
+    assert note in data.changes()
+    assert bool(note) == bool(data.changes())
 
 
 @pytest.mark.parametrize(
@@ -521,8 +547,43 @@ def test_a_broken_file_is_an_error_of_ours(tmp_path: Path) -> None:
 @pytest.mark.parametrize("cell", sampled(["1", "0.5", "x", "NA"], 4))
 def test_a_file_of_many_columns_is_opened_in_little_memory(tmp_path: Path, cell: str) -> None:
     """One query about 200 columns took 4 GB: planning it grows with the square of the columns."""
-    names = [f"c{i}" for i in range(200)]
-    rows = [",".join(names), ",".join([cell] * 200), ",".join(["2"] * 200)]
+    names = [f"c{i}" for i in range(250)]
+    rows = [",".join(names), ",".join([cell] * 250), ",".join(["2"] * 250)]
     _, found, _ = read(tmp_path / "wide.csv", "\n".join(rows) + "\n")
     first, second = {"1": (1, 2), "0.5": (0.5, 2.0), "x": ("x", "2"), "NA": (None, 2)}[cell]
     assert found == [dict.fromkeys(names, first), dict.fromkeys(names, second)]
+
+
+def test_a_column_is_read_alike_in_narrow_and_wide_files(tmp_path: Path) -> None:
+    values = {kind: texts for kind, (texts, _) in COLUMNS.items()} | {"spaces": ["1", " 2", "3"], "empty": ["", "", ""], "words": ["-", "x", "NA"]}  # fmt: skip
+    wide = {f"{kind} {n}": texts for n in range(12) for kind, texts in values.items()}
+
+    def lines(columns: dict[str, list[str]]) -> str:
+        rows = [list(columns), *zip(*columns.values(), strict=True)]
+        return "".join(",".join(["x", *row]) + "\n" for row in rows)
+
+    (tmp_path / "wide.csv").write_text(lines(wide))
+    data = open_data_file(str(tmp_path / "wide.csv"))
+    rows, types = data.rows(), {f.name: str(f.type) for f in data.fields}
+    for kind, texts in values.items():
+        (tmp_path / "narrow.csv").write_text(lines({kind: texts}))
+        narrow = open_data_file(str(tmp_path / "narrow.csv"))
+        assert types[f"{kind} 11"] == str(narrow.fields[1].type)
+        assert rows[f"{kind} 11"].to_pylist() == narrow.rows()[kind].to_pylist()
+        notes = [n.replace(" 0: ", ": ", 1) for n in data._reader.notes if n.startswith(f"{kind} 0: ")]
+        assert notes == [n for n in narrow._reader.notes if n.startswith(f"{kind}: ")]
+
+
+@pytest.mark.nightly
+def test_the_time_of_a_file_grows_with_its_columns(tmp_path: Path) -> None:
+    """20,190 columns took more than 100 s. Four times the columns are four times the work, not sixteen times."""
+
+    def cpu(count: int) -> float:
+        lines = [[f"c{i}" for i in range(count)], *([["1", "2.5", "x", "2024-01-02"][i % 4] for i in range(count)] for _ in range(3))]  # fmt: skip
+        (tmp_path / f"{count}.csv").write_text("".join(",".join(line) + "\n" for line in lines))
+        before = time.process_time()
+        assert open_data_file(str(tmp_path / f"{count}.csv")).rows().num_rows == 3
+        return time.process_time() - before
+
+    cpu(300)  # imports
+    assert cpu(4000) < 9 * cpu(1000)
