@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import glob
 import re
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlparse
 
@@ -68,15 +68,30 @@ def find_files(
     files: list[Path] = []
     names: list[str] = []
     for path in paths:
-        found = _matching(path, _local_path(path, download))
+        local = _local_path(path, download)
+        found = _matching(path, local)
         files += found
-        names += [path] if "://" in path and len(found) == 1 else map(str, found)
+        names += [_name(path, local, file) for file in found]
     columns = _partition_columns(files) if partitions is not False else [()] * len(files)
     if filename:
         columns = [(*c, ("filename", "VARCHAR", n)) for c, n in zip(columns, names, strict=True)]
     if path_column:
-        columns = [(*c, (path_column, "VARCHAR", f.absolute().as_uri())) for c, f in zip(columns, files, strict=True)]
+        urls = [n if _REMOTE.match(n) else f.absolute().as_uri() for f, n in zip(files, names, strict=True)]
+        columns = [(*c, (path_column, "VARCHAR", url)) for c, url in zip(columns, urls, strict=True)]
     return [Found(f, n, c) for f, n, c in zip(files, names, columns, strict=True)]
+
+
+def bucket_and_key_of(url: str) -> str:
+    """Bucket and key of an object's URL."""
+    return str(PurePosixPath(url.partition("://")[2]))
+
+
+def _name(path: str, local: str, file: Path) -> str:
+    """The name of a file as messages call it: the URL of a local copy."""
+    if not _REMOTE.match(path) or path.startswith("file:"):
+        return str(file)
+    copies = local.removesuffix(bucket_and_key_of(path))
+    return f"{path.partition('://')[0]}://{str(file).removeprefix(copies)}"
 
 
 def is_path(text: str) -> bool:

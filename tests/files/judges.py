@@ -19,11 +19,14 @@ from pyarrow import feather, orc
 
 from paimon_nb.files import formats
 from paimon_nb.files.open import open_data_file
+from paimon_nb.format.types import Array, Map, Row
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from paimon_nb.files.data_file import DataFile
+    from paimon_nb.format.types import DataType
 
 LEAVES: dict[str, tuple[str, ...]] = {
     "TINYINT": ("TINYINT",), "SMALLINT": ("SMALLINT",), "INTEGER": ("INT",), "BIGINT": ("BIGINT",), "UTINYINT": ("SMALLINT",), "USMALLINT": ("INT",),
@@ -34,6 +37,15 @@ LEAVES: dict[str, tuple[str, ...]] = {
     "TIMESTAMP WITH TIME ZONE": tuple(f"TIMESTAMP({p}) WITH LOCAL TIME ZONE" for p in (3, 6, 9)), '"NULL"': ("STRING",),
 }  # fmt: skip
 """A type of DuckDB -> ours."""
+
+
+ARROW_LEAVES = {
+    "int8": ("TINYINT",), "int16": ("SMALLINT",), "int32": ("INT",), "int64": ("BIGINT",), "uint8": ("SMALLINT",), "uint16": ("INT",), "uint32": ("BIGINT",),
+    "uint64": ("DECIMAL(20, 0)",), "halffloat": ("FLOAT",), "float": ("FLOAT",), "double": ("DOUBLE",), "bool": ("BOOLEAN",), "binary": ("BYTES",),
+    "large_binary": ("BYTES",), "binary_view": ("BYTES",), "fixed_size_binary": ("BYTES",), "date32": ("DATE",), "date64": ("DATE", "TIMESTAMP(3)"),
+    "time32": ("TIME(0)", "TIME(3)"), "time64": ("TIME(3)", "STRING"),
+}  # fmt: skip
+"""A type of Arrow without its unit -> ours; all others are texts."""
 
 
 @dataclass(frozen=True)
@@ -84,31 +96,59 @@ def compared(data: DataFile, rows: pa.Table, expected: Judged) -> dict[str, str]
         unequal = next((n for n, (a, b) in enumerate(zip(ours, theirs, strict=True)) if not same(a, b, type)), None)
         if unequal is not None:
             found[name] = f"row {unequal}: {ours[unequal]!r}, not {theirs[unequal]!r} ({field.type}, not {type})"
-        elif not fits(str(field.type), type) and any(v is not None for v in theirs):
+        elif not fits(field.type, type) and any(v is not None for v in theirs):
             found[name] = f"{field.type}, not {type}"
     return found
 
 
-def fits(ours: str, type: Any) -> bool:
-    """Whether a type of ours, as text, is that of the judge."""
+def fits(ours: DataType, type: Any) -> bool:
+    """Whether a type of ours is that of the judge, down to the leaves."""
     if isinstance(type, pa.DataType):
-        return True  # the reader has Arrow's types, and values differ if these do
-    ours = ours.removesuffix(" NOT NULL")
-    if str(type) == "JSON":  # values of several types, or objects and lists that have nothing in common
+        return _fits_arrow(ours, type)
+    name = str(type)
+    if name in ("JSON", "VARIANT"):  # values of several types, or objects and lists that have nothing in common
         return True
-    parts = dict(type.children) if type.id in ("list", "array", "struct", "map") else {}
+    parts = type.children if type.id in ("list", "array", "struct", "map") else []
     match type.id:
         case "list" | "array":
-            return ours.startswith(("ARRAY<", "VECTOR<")) and fits(
-                ours.split("<", 1)[1].rsplit(">", 1)[0], parts["child"]
-            )
+            return isinstance(ours, Array) and fits(ours.element, dict(parts)["child"])
         case "map":
-            return ours.startswith("MAP<")
+            return isinstance(ours, Map) and fits(ours.key, dict(parts)["key"]) and fits(ours.value, dict(parts)["value"])  # fmt: skip
         case "struct":
-            return ours.startswith("ROW<") and all(f"`{n}` " in ours for n in parts)
+            return isinstance(ours, Row) and _fit_each(ours, parts)
         case "decimal":
-            return ours == str(type).replace(",", ", ")
-    return ours in LEAVES.get(str(type), ())
+            return _text(ours) == name.replace(",", ", ")
+    return _text(ours) in LEAVES.get(name, ())
+
+
+def _fits_arrow(ours: DataType, type: pa.DataType) -> bool:
+    types = pa.types
+    if isinstance(type, pa.BaseExtensionType):
+        return True  # its values are compared as texts
+    if types.is_dictionary(type):
+        return _fits_arrow(ours, type.value_type)
+    if types.is_map(type):
+        return isinstance(ours, Map) and _fits_arrow(ours.key, type.key_type) and _fits_arrow(ours.value, type.item_type)  # fmt: skip
+    if types.is_struct(type):
+        return isinstance(ours, Row) and _fit_each(ours, [(f.name, f.type) for f in type])
+    if types.is_nested(type) and not types.is_union(type):
+        return isinstance(ours, Array) and _fits_arrow(ours.element, type.value_type)
+    if types.is_decimal128(type):
+        return _text(ours) == f"DECIMAL({type.precision}, {type.scale})"
+    if types.is_timestamp(type):
+        zone = " WITH LOCAL TIME ZONE" if type.tz else ""
+        return _text(ours) in [f"TIMESTAMP({p}){zone}" for p in {"s": (0, 3), "ms": (3,), "us": (6,), "ns": (6, 9)}[type.unit]]  # fmt: skip
+    return _text(ours) in ARROW_LEAVES.get(str(type).split("[")[0], ("STRING",))
+
+
+def _fit_each(ours: Row, parts: Sequence[tuple[str, Any]]) -> bool:
+    return [f.name for f in ours.fields] == [n for n, _ in parts] and all(
+        fits(f.type, t) for f, (_, t) in zip(ours.fields, parts, strict=True)
+    )
+
+
+def _text(ours: DataType) -> str:
+    return str(ours).removesuffix(" NOT NULL")
 
 
 def same(ours: Any, theirs: Any, type: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import io
 from typing import TYPE_CHECKING
 from zipfile import ZipFile
@@ -14,6 +15,7 @@ from pyarrow import parquet as pq
 
 import paimon_nb
 from paimon_nb.base.errors import PaimonError
+from paimon_nb.fs import open_fs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -124,6 +126,35 @@ def test_tables_are_made_of_paths_dicts_and_lists(wb: Workbench, tmp_path: Path)
     columns = {name: [row[name] for row in ROWS] for name in ROWS[0]}
     for i, source in enumerate(("a.csv", tmp_path / "a.csv", columns, ROWS)):
         assert wb.create_table(f"t{i}", source).to_arrow().to_pylist() == ROWS
+
+
+@pytest.mark.parametrize("scheme", ["memory", pytest.param("s3", marks=pytest.mark.nightly)])
+def test_files_of_an_object_store_are_tables(tmp_path: Path, scheme: str, request: pytest.FixtureRequest) -> None:
+    """One file of each kind, a pattern, a folder of Hive, and what is said of an object that is not there."""
+    url, options = f"{scheme}://lake/{tmp_path.name}", request.getfixturevalue("s3") if scheme == "s3" else {}
+    wb = paimon_nb.connect(f"{url}/w", options=options)
+    fs = open_fs(url, options)
+    for day, name in enumerate(("a.csv", "a.jsonl", "a.parquet", "a.orc", "a.avro", "a.arrow"), 1):
+        write(tmp_path / name)
+        fs.write(f"{url}/{name}", (tmp_path / name).read_bytes())
+        assert rows(wb, f"SELECT * FROM '{url}/{name}'") == ROWS
+        fs.write(f"{url}/hive/day=2024-01-0{day}/x=7/{name}", (tmp_path / name).read_bytes())
+    more = [{**r, "day": dt.date(2024, 1, 1), "x": 7} for r in ROWS]
+    assert rows(wb, f"SELECT * FROM '{url}/hive/*/*/*.csv'") == more
+    assert rows(wb, f"SELECT * FROM '{url}/hive/**/*.parquet'") == [{**r, "day": dt.date(2024, 1, 3)} for r in more]
+    assert rows(wb, f"SELECT * FROM read_csv('{url}/hive/day=2024-01-01')") == more
+    (named, *_) = rows(wb, f"SELECT * FROM read_csv('{url}/hive/*/*/a.csv', filename => true)")
+    assert named["filename"] == f"{url}/hive/day=2024-01-01/x=7/a.csv"
+    wb.run(f"CREATE TABLE t AS SELECT * FROM '{url}/a.csv'")
+    wb.run(f"INSERT INTO t SELECT * FROM '{url}/a.parquet'")
+    assert rows(wb, "SELECT * FROM t") == ROWS * 2
+    assert wb.create_table("u", f"{url}/a.jsonl").to_arrow().to_pylist() == ROWS
+    assert [r["col_name"] for r in rows(wb, f"DESCRIBE '{url}/a.csv'")] == ["id", "name"]
+    for missing in ("no.csv", "no/*.csv", "../a.csv"):
+        with pytest.raises(PaimonError) as caught:
+            wb.run(f"SELECT * FROM '{url}/{missing}'")
+        assert type(caught.value).__name__ == "SourceUnavailable"
+    assert not wb.session.spark_started
 
 
 @pytest.mark.spark
