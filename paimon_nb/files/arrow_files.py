@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from paimon_nb.base.errors import SchemaMismatch, UnsupportedFormat
+from paimon_nb.base.errors import SchemaMismatch
 from paimon_nb.files import formats
 from paimon_nb.files.stored_extensions import StoredExtensions, with_texts_of_enums
 
@@ -286,11 +286,8 @@ class ManyReader:
         own = [pa.schema([f.remove_metadata() for f in r.schema]) for r in readers]
         try:
             schema = pa.unify_schemas(own, promote_options="permissive") if len(own) > 1 else own[0]
-        except pa.ArrowException as error:
-            text = str(error).split("\n", 1)[0][:200]
-            raise UnsupportedFormat(
-                f"the files {files[0].name} and others have columns of different types: {text}", hint="read them one by one", feature="files"
-            ) from None  # fmt: skip
+        except pa.ArrowException:
+            raise _different_types(own, files) from None
         known = {n.lower() for n in schema.names}
         self._constants = [(n, _ARROW_TYPES[t]) for n, t, _ in files[0].constants if n.lower() not in known]
         for name, type in self._constants:
@@ -306,8 +303,8 @@ class ManyReader:
         parts = [self._part(r, f, fields) for r, f in zip(self._readers, self._files, strict=True)]
         try:
             return pa.concat_tables(parts, promote_options="permissive")
-        except pa.ArrowException as error:
-            raise SchemaMismatch(f"the files cannot be combined: {str(error).splitlines()[0][:200]}") from None
+        except pa.ArrowException:
+            raise _different_types([p.schema for p in parts], self._files) from None
 
     def _part(self, reader: Reader, file: Found, fields: Sequence[pa.Field]) -> pa.Table:
         import pyarrow as pa
@@ -329,3 +326,17 @@ class ManyReader:
 
     def count(self) -> int:
         return sum(r.count() for r in self._readers)
+
+
+def _different_types(schemas: Sequence[pa.Schema], files: Sequence[Found]) -> SchemaMismatch:
+    """The error for files whose columns have no type in common; it names the first such column."""
+    first: dict[str, tuple[str, Found]] = {}
+    for schema, file in zip(schemas, files, strict=True):
+        for field in schema:
+            type, other = first.setdefault(field.name, (str(field.type), file))
+            if type != str(field.type):
+                return SchemaMismatch(
+                    f"column {field.name!r} is {type} in {other.name} and {field.type} in {file.name}",
+                    hint=f"types = {{'{field.name}': 'STRING'}} reads it as one type", column=field.name,
+                )  # fmt: skip
+    return SchemaMismatch(f"{files[0].name} and others cannot be combined", hint="read them one by one")

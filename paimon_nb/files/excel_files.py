@@ -25,7 +25,7 @@ class ExcelReader:
 
         self.notes: list[str] = []
         sheet, rows = self._rows_of_sheet(file, options)
-        rows = rows[options.get("skip", 0) :]
+        rows = _without_empty_start(rows[options.get("skip", 0) :])
         header = options.get("header", bool(rows) and all(isinstance(v, str) or v is None for v in rows[0]))
         width = max((len(r) for r in rows), default=0)
         first = [*rows[0], *[None] * (width - len(rows[0]))] if rows else []
@@ -40,7 +40,7 @@ class ExcelReader:
             values = [r[i] if i < len(r) else None for r in body]
             column, mixed = _column(values, as_text=bool(options.get("all_varchar")))
             columns.append(column)
-            self.notes += [f"{name}: texts, because its values have several types"] if mixed else []
+            self.notes += [f"{name or f'column{i}'}: texts, because its values have several types"] if mixed else []
         self._rows = pa.table(columns, names=names)
         self.schema: pa.Schema = self._rows.schema
         self.guess: Mapping[str, str] = {"sheet": sheet, "header": str(bool(header)).lower(), "skip": "0"}
@@ -94,6 +94,14 @@ def _rows(sheet: Any) -> list[tuple[Any, ...]]:
     return rows
 
 
+def _without_empty_start(rows: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """The rows from the first one and the first column with a value."""
+    first = next((i for i, row in enumerate(rows) if any(v is not None for v in row)), 0)
+    starts = (next((i for i, v in enumerate(row) if v is not None), None) for row in rows)
+    column = min((s for s in starts if s is not None), default=0)
+    return [row[column:] for row in rows[first:]]
+
+
 def _formulas_without_values(file: Found, sheet: str, rows: Sequence[Sequence[Any]]) -> int:
     with closing(_book(file, data_only=False)) as book:
         written = _rows(book[sheet])
@@ -117,7 +125,8 @@ def _column(values: Sequence[Any], *, as_text: bool) -> tuple[pa.Array, bool]:
     if kinds <= {int, float} and kinds and not as_text:
         if kinds == {int} and all(v is None or abs(v) < 1 << 63 for v in values):
             return pa.array(values, pa.int64()), False
-        return pa.array([None if v is None else float(v) for v in values], pa.float64()), False
+        if all(v is None or isinstance(v, float) or int(float(v)) == v for v in values):
+            return pa.array([None if v is None else float(v) for v in values], pa.float64()), False
     if len(kinds) == 1 and not as_text and kinds <= {str, bool, dt.date, dt.time}:
         return pa.array(values), False
     return pa.array([None if v is None else str(v) for v in values], pa.string()), len(kinds) > 1

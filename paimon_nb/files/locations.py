@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import glob
+import os
 import re
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -84,6 +85,21 @@ def find_files(
 def bucket_and_key_of(url: str) -> str:
     """Bucket and key of an object's URL."""
     return str(PurePosixPath(url.partition("://")[2]))
+
+
+def folder_without_pattern(url: str) -> tuple[str, bool]:
+    """The folder in which all files of a URL are, and whether the URL has a pattern."""
+    pattern = _PATTERN.search(url)
+    return (url[: pattern.start()].rpartition("/")[0], True) if pattern else (url.rstrip("/"), False)
+
+
+def unused_partitions(found: Sequence[Found]) -> str:
+    """What is said of folders `a=1` that are no columns, because not all files are in folders of these names; '' if there are none."""
+    roots = len(Path(os.path.commonpath([f.path.parent.absolute() for f in found])).parts)
+    own = {p.partition("=")[0] for f in found for p in f.path.parent.absolute().parts[roots:] if "=" in p[1:]}
+    unused = sorted(own - {unquote(n) for f in found for n, _, _ in f.constants})
+    names = ", ".join(f"{n}=..." for n in unused)
+    return f"folders {names} are not columns, because not all files are in such folders" if unused else ""
 
 
 def _name(path: str, local: str, file: Path) -> str:

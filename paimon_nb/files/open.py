@@ -11,7 +11,7 @@ from paimon_nb.base.errors import BadOptionValue, PaimonError, UnsupportedFormat
 from paimon_nb.files import formats
 from paimon_nb.files.data_file import DataFile
 from paimon_nb.files.library_errors import library_errors
-from paimon_nb.files.locations import find_files
+from paimon_nb.files.locations import find_files, unused_partitions
 from paimon_nb.files.options import FileOptions, file_options
 
 if TYPE_CHECKING:
@@ -67,6 +67,8 @@ def open_data_file(
         raise UnsupportedFormat(f"{path!r} has files of several formats: {kind}, {', '.join(others)}", hint=f"name one: '*.{kind}'", feature="files")  # fmt: skip
     checked.check_for(kind, path)
     reader = _opened(kind, path, found, checked)
+    if not literal and checked.get("hive_partitioning") is not False and (note := unused_partitions(found)):
+        reader.notes.append(note)
     return DataFile(reader, path, sum(f.size for f in found), kind)
 
 

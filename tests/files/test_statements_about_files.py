@@ -99,6 +99,34 @@ def test_sheets_that_other_programs_leave(wb: Workbench, tmp_path: Path) -> None
     assert "1 formulas have no stored value and are NULL" in found.notes[0]
 
 
+def test_sheets_that_begin_below_and_beside(wb: Workbench, tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in ([], [], [None, "id", "name"], [None, 1, "ä"], [None, 2, None]):
+        book.active.append(row)
+    book.save(tmp_path / "a.xlsx")
+    assert rows(wb, "SELECT * FROM 'a.xlsx'") == ROWS
+
+
+def test_folders_that_are_not_columns_are_named(wb: Workbench, tmp_path: Path) -> None:
+    for folder in ("h/day=1", "h", "k/day=1", "k/day=2"):
+        (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+        (tmp_path / folder / "a.csv").write_text("v\n1\n")
+    (note,) = wb.run("SELECT * FROM 'h/**/*.csv'").notes
+    assert note.endswith("folders day=... are not columns, because not all files are in such folders")
+    assert "folders" not in wb.run("SELECT * FROM 'k/**/*.csv'").notes[0]
+
+
+def test_files_with_columns_of_different_types(wb: Workbench, tmp_path: Path) -> None:
+    pq.write_table(pa.table({"a": pa.array([1])}), tmp_path / "a.parquet")
+    pq.write_table(pa.table({"a": ["x"]}), tmp_path / "b.parquet")
+    with pytest.raises(PaimonError, match=r"column 'a' is int64 in .*a.parquet and string in .*b.parquet") as caught:
+        wb.run("SELECT * FROM '*.parquet'")
+    assert caught.value.hint == "types = {'a': 'STRING'} reads it as one type"
+    found = rows(wb, "SELECT * FROM read_parquet('*.parquet', types => {'a': 'STRING'}) ORDER BY a")
+    assert found == [{"a": "1"}, {"a": "x"}]
+
+
 def test_statements_describe_files(wb: Workbench, tmp_path: Path) -> None:
     write(tmp_path / "a.csv")
     assert rows(wb, "SELECT * FROM a.csv ORDER BY id") == ROWS

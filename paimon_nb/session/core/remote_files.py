@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import tempfile
 import weakref
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from paimon_nb.base.errors import PaimonError, SourceUnavailable
-from paimon_nb.files.locations import bucket_and_key_of
+from paimon_nb.files.locations import bucket_and_key_of, folder_without_pattern
 from paimon_nb.fs import open_fs
 from paimon_nb.fs.api import FileStatus
 
@@ -56,12 +55,13 @@ def download(catalog: Catalog, url: str, owner: object) -> Path:
 
 def _files(fs: FileIO, url: str) -> list[FileStatus]:
     """The file of a URL; if it is a folder or has a pattern, those below its part without patterns that may match."""
-    pattern = re.search(r"[*?\[]", url)
     try:
         return [FileStatus(url, fs.size(url), 0, False)]
     except (PaimonError, OSError):
-        root = url[: pattern.start()].rpartition("/")[0] if pattern else url.rstrip("/")
-        if root.endswith(":/") or not (found := _below(fs, root, url[len(root) :].count("/") if pattern and "**" not in url else None)):  # fmt: skip
+        root, has_pattern = folder_without_pattern(url)
+        depth = url[len(root) :].count("/") if has_pattern and "**" not in url else None
+        found = [] if root.endswith(":/") else _below(fs, root, depth)
+        if not found:
             raise
         return found
 
