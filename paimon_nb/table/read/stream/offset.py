@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from paimon_nb.base.lazy_dataclass import dataclass
@@ -19,10 +20,14 @@ class CommitMark:
     user: str
     identifier: int
     time_ms: int
+    rows: int | None = field(default=None, compare=False)
+    """Rows in the files of the snapshot; None: not known. The next snapshot states it, too, when this one has expired."""
 
     @staticmethod
     def of(snapshot: Snapshot) -> CommitMark:
-        return CommitMark(snapshot.commit_user, snapshot.commit_identifier, snapshot.time_ms)
+        return CommitMark(
+            snapshot.commit_user, snapshot.commit_identifier, snapshot.time_ms, snapshot.total_record_count
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +58,8 @@ class StreamOffset:
         if self.since_ms is not None:
             out["since"] = self.since_ms
         if self.behind is not None:
-            out["commit"] = [self.behind.user, self.behind.identifier, self.behind.time_ms]
+            mark = self.behind
+            out["commit"] = [mark.user, mark.identifier, mark.time_ms, *([] if mark.rows is None else [mark.rows])]
         if self.base is not None:
             out["base"] = self.base
         return out
@@ -65,6 +71,6 @@ class StreamOffset:
             int(data["next"]),
             bool(data.get("full", False)),
             None if since is None else int(since),
-            None if commit is None else CommitMark(str(commit[0]), int(commit[1]), int(commit[2])),
+            None if commit is None else CommitMark(str(commit[0]), *map(int, commit[1:4])),
             None if base is None else int(base),
         )

@@ -400,12 +400,20 @@ def _check_snapshot_may_come(store: TableStore, requested: int) -> None:
 def check_not_rolled_back(store: TableStore, position: StreamOffset) -> None:
     """Raise TimeTravelError if snapshot `position.next - 1` is no longer the one whose rows were delivered.
 
-    If it has expired, nothing is known of it, and nothing is raised.
+    If it has expired, the next one shows how many rows it had; a rollback after which there were as many is not noticed.
     """
     if position.behind is None:
         return
     delivered = position.next - 1
     now = snapshot_or_changelog(store, delivered)
+    if now is None and not _follows(snapshot_or_changelog(store, position.next), position.behind):
+        raise TimeTravelError(
+            f"{store.name}: the stream has read a snapshot {delivered} that was rolled back; today's snapshot {position.next} "
+            "does not follow it",
+            hint="rows of the snapshots that were rolled back are already delivered, and snapshots that came in their place "
+            "may have expired. Start the stream again with a new checkpoint",
+            wanted=position.next,
+        )
     if now is not None and CommitMark.of(now) != position.behind:
         raise TimeTravelError(
             f"{store.name}: the stream has read a snapshot {delivered} that was rolled back; today's snapshot {delivered} "
@@ -414,6 +422,14 @@ def check_not_rolled_back(store: TableStore, position: StreamOffset) -> None:
             f"with a new checkpoint, or from 'scan.snapshot-id' = '{delivered}' or earlier for the new rows only",
             wanted=position.next,
         )
+
+
+def _follows(snapshot: Snapshot | None, mark: CommitMark) -> bool:
+    """Whether a snapshot may be the next one after a commit: it states the rows before it."""
+    if snapshot is None or snapshot.commit_kind == "OVERWRITE":  # a repair counts again
+        return True
+    total, delta = snapshot.total_record_count, snapshot.delta_record_count
+    return mark.rows is None or total is None or delta is None or total - delta == mark.rows
 
 
 def _expired_error(store: TableStore, requested: int) -> SnapshotExpired:
