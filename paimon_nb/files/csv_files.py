@@ -16,7 +16,7 @@ from paimon_nb.files.engine import call, sql_name, sql_text
 from paimon_nb.files.engine_reader import EngineReader
 from paimon_nb.files.nearest_types import renamed
 from paimon_nb.files.text_encoding import Utf8Copies, Utf8File, open_stream
-from paimon_nb.files.user_types import engine_type_of
+from paimon_nb.files.user_types import engine_type_of, exact_cast
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -452,7 +452,7 @@ class CsvReader(EngineReader):
         format = self._options.get("dateformat" if type == "DATE" else "timestampformat", "")
         if format and type in ("DATE", "TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMP_NS"):
             return Decision(type, f"CAST(try_strptime({text}, {sql_text(format)}) AS {type})")
-        return Decision(type, f"TRY_CAST({text} AS {type})")
+        return Decision(type, exact_cast(text, type))
 
     def _check_user_types(self, engine: Engine) -> None:
         """Raises SchemaMismatch: a value is not of the type that the user gave; it names file, line, column and value."""

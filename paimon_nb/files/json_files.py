@@ -15,7 +15,7 @@ from paimon_nb.files.engine_reader import EngineReader
 from paimon_nb.files.nearest_types import renamed
 from paimon_nb.files.nested_types import leaves, with_leaves
 from paimon_nb.files.text_encoding import Utf8Copies, open_stream
-from paimon_nb.files.user_types import engine_type_of
+from paimon_nb.files.user_types import engine_type_of, exact_cast
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -367,7 +367,7 @@ class JsonReader(EngineReader):
     def _as_user_wants(self, engine: Engine, name: str, written: str) -> Decision:
         type, text = engine_type_of(written), f"({sql_name(name)}->>'$')"
         format = self._options.get("dateformat" if type == "DATE" else "timestampformat", "")
-        sql = f"CAST(try_strptime({text}, {sql_text(format)}) AS {type})" if format and type in ("DATE", "TIMESTAMP") else f"TRY_CAST({text} AS {type})"  # fmt: skip
+        sql = f"CAST(try_strptime({text}, {sql_text(format)}) AS {type})" if format and type in ("DATE", "TIMESTAMP") else exact_cast(text, type)  # fmt: skip
         if type == "VARCHAR":
             return Decision(type, text)
         (found,) = engine.rows(

@@ -48,3 +48,22 @@ def engine_type_of(written: str) -> str:
     raise BadOptionValue(
         f"a text cannot be read as {written!r}", hint="read it as STRING and convert it in the query", option="types", value=written,
     )  # fmt: skip
+
+
+_OFFSET = "[+-]\\d{2}(:?\\d{2}){0,2}$"
+_SCALES = {"TINYINT": 0, "SMALLINT": 0, "INTEGER": 0, "BIGINT": 0}
+
+
+def exact_cast(text: str, type: str) -> str:
+    """SQL of a text in a type of DuckDB; NULL if no value of the type equals it, where DuckDB rounds, or leaves out a zone or a time of day."""
+    cast = f"TRY_CAST({text} AS {type})"
+    scale = int(type[:-1].rpartition(",")[2]) if type.startswith("DECIMAL") else _SCALES.get(type)
+    if scale is not None:
+        digits = f"length(rtrim(regexp_extract({text}, '[.]([0-9]*)', 1), '0'))"
+        return f"CASE WHEN {digits} <= {scale} OR regexp_matches({text}, '[eE]') THEN {cast} END"
+    if type in ("TIMESTAMP", "TIMESTAMP_NS"):
+        offset = f"regexp_matches({text}[11:], '{_OFFSET}') AND NOT regexp_matches({text}, '[+-]00(:?00){{0,2}}$')"
+        return f"CASE WHEN NOT ({offset}) THEN {cast} END"
+    if type == "DATE":
+        return f"CASE WHEN NOT regexp_matches({text}[11:], '[1-9]') THEN {cast} END"
+    return cast

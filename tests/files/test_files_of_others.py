@@ -7,6 +7,7 @@ import decimal
 import gzip
 import io
 import json
+import re
 import time
 import uuid
 from typing import TYPE_CHECKING, Any
@@ -262,6 +263,26 @@ def test_an_error_of_json_names_the_line(tmp_path: Path, monkeypatch: pytest.Mon
         open_data_file("a.json")
     assert caught.value.message == message
     assert "ignore_errors = true" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_a_type_of_the_user_changes_no_value(tmp_path: Path, ending: str) -> None:
+    """DuckDB makes 2 of 1.7, and leaves out offsets and times of day."""
+    cases = {
+        ("INT", "1.7"): None, ("INT", "1.0"): 1, ("BIGINT", "-2.50"): None, ("INT", "1e3"): 1000, ("DECIMAL(5, 2)", "1.239"): None,
+        ("DECIMAL(5, 2)", "1.2300"): D("1.23"), ("TIMESTAMP", "2024-01-01 10:00:00+02:00"): None, ("TIMESTAMP", "2024-01-01T10:00:00Z"): dt.datetime(2024, 1, 1, 10),
+        ("DATE", "2024-01-01 10:00:00"): None, ("DATE", "2024-01-01 00:00:00"): dt.date(2024, 1, 1), ("DATE", "2024-01-12"): dt.date(2024, 1, 12),
+        ("TIMESTAMP", "2024-01-12"): dt.datetime(2024, 1, 12),
+    }  # fmt: skip
+    for (type, text), expected in cases.items():
+        content = f"a,b\n{text},x\n" if ending == "csv" else json.dumps({"a": text, "b": "x"})
+        (tmp_path / f"a.{ending}").write_text(content)
+        if expected is None:
+            with pytest.raises(SchemaMismatch, match=re.escape(repr(text))):
+                open_data_file(str(tmp_path / f"a.{ending}"), {"types": {"a": type}})
+            continue
+        found = open_data_file(str(tmp_path / f"a.{ending}"), {"types": {"a": type}}).rows()["a"].to_pylist()
+        assert found == [expected], (type, text)
 
 
 def test_names_of_types_may_have_colons_and_commas(tmp_path: Path) -> None:
