@@ -216,7 +216,7 @@ _MORE = (
     Argument("on_value_error", doc="values that do not fit their column: java (default), fail, null, text, dead-letter", also=("onValueError",)),
     Argument("metadata_column", many=True, doc="'table_name,op_ts': metadata of each change as columns; MySQL: database_name, table_name, op_ts; PostgreSQL: also schema_name; Kafka: topic, partition, offset, timestamp, timestamp_type", also=("metadataColumn",)),
     Argument("metadata_column_prefix", doc="prefix of the names of metadata columns", also=("metadataColumnPrefix",)),
-    Argument("skip_record", many=True, doc="records to leave out if they cannot be stored, as the error names them", also=("skipRecord",)),
+    Argument("skip_record", many=True, doc="records to leave out if they cannot be stored, as the error names them, separated by semicolons", also=("skipRecord",)),
 )  # fmt: skip
 _DATABASE = Argument("database", required=True, doc="created if it does not exist")
 _NAMES = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import re
 from collections import Counter
 from dataclasses import replace
 from decimal import Decimal
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import paimon_nb
 from paimon_nb.base.errors import BadOptionValue, BadSourceValue
 from paimon_nb.base.identifier import Identifier
 from paimon_nb.catalog import open_catalog
@@ -286,3 +288,28 @@ def test_a_stream_of_a_connector_table_can_stop_at_a_value_that_does_not_fit():
                 definition, options={"connector": "postgres-cdc", "table-name": "o", "on-value-error": "dead-letter"}
             )
         )
+
+
+@pytest.mark.parametrize("key", ["O'Brien; and\\others\n", " a ", "a;b"])
+def test_the_statement_of_the_error_steps_over_a_record_whatever_its_key(tmp_path, key):
+    pytest.importorskip("confluent_kafka")
+    from mock_broker import MockBroker
+
+    broker = MockBroker()
+    for k, n in ((key, "x"), ("last", "2")):
+        row = {"k": k, "n": n}
+        text = {"database": "d", "table": "t", "type": "INSERT", "isDdl": False, "pkNames": ["k"], "data": [row]}
+        broker.send("t", [("0", json.dumps(text | {"mysqlType": {"k": "varchar(20)", "n": "int"}}))])
+    wb = paimon_nb.connect(str(tmp_path))
+    conf = f"properties.bootstrap.servers={broker.address},topic=t,value.format=canal-json,scan.startup.mode=earliest-offset,scan.bounded.mode=latest-offset"
+    call = f"CALL sys.kafka_sync_table(`table` => 't', kafka_conf => '{conf}', on_value_error => 'fail'"
+
+    def run(more: str) -> bool:
+        (row,) = wb.run(f"{call}{more})").arrow.to_pylist()
+        return wb.session.jobs.find(row["job"]).awaitTermination(60)
+
+    with pytest.raises(BadSourceValue) as stopped:
+        run("")
+    (named,) = re.findall(r"skip_record => '[^']*'", stopped.value.hint or "")
+    assert run(f", {named}")
+    assert wb.table("t").to_arrow().to_pylist() == [{"k": "last", "n": 2}]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import re
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -185,6 +186,9 @@ def row_json(row: Mapping[str, Any]) -> str:
     return json.dumps({n: None if v is None else value_text(v) for n, v in row.items()}, ensure_ascii=False)
 
 
+_NOT_IN_AN_ID = re.compile(r"[;'\\\x00-\x1f]")
+
+
 @dataclass(frozen=True, slots=True)
 class ValueProblem:
     """One value that does not fit, and where it came from."""
@@ -200,8 +204,8 @@ class ValueProblem:
 
     @property
     def record(self) -> str:
-        """The id of the record, which `skip_record` takes."""
-        return f"{self.at}/{self.key}"
+        """The id of the record, which `skip_record` takes: one item of its list, and a literal of SQL without quotes inside."""
+        return _NOT_IN_AN_ID.sub("_", f"{self.at}/{self.key}").strip()
 
     def error(self, field: DataField, *, must_be_set: bool) -> BadSourceValue:
         """The error of a sync that stops here. `must_be_set`: the column is a key or NOT NULL, so that NULL is no way out."""
