@@ -313,3 +313,11 @@ def test_the_statement_of_the_error_steps_over_a_record_whatever_its_key(tmp_pat
     (named,) = re.findall(r"skip_record => '[^']*'", stopped.value.hint or "")
     assert run(f", {named}")
     assert wb.table("t").to_arrow().to_pylist() == [{"k": "last", "n": 2}]
+
+
+def test_half_a_character_does_not_harm_a_dead_letter(tmp_path):
+    made = target(tmp_path, "dead-letter")
+    odd = ("+I", {"id": 2, "n": "\ud800", "d": DAY}, "6/s.t")
+    assert put(made, [CHANGES[0], odd]) == [(1, Decimal("1.25"), DAY)]
+    (letter,) = made.catalog.table(Identifier("d", "t_dead_letter")).to_arrow().to_pylist()
+    assert "?" in str(letter)

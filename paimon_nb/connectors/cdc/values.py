@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from paimon_nb.base.errors import BadOptionValue, BadSourceValue
 from paimon_nb.base.lazy_dataclass import dataclass
+from paimon_nb.connectors.formats.values import whole_characters
 from paimon_nb.format.types import Binary, Char, VarBinary, VarChar
 from paimon_nb.format.types.types import MAX_LENGTH
 
@@ -177,13 +178,14 @@ def value_text(value: Any) -> str:
     if isinstance(value, bytes):
         return "0x" + value.hex()
     if isinstance(value, set | frozenset):
-        return ",".join(sorted(map(str, value)))
-    return value if isinstance(value, str) else str(value)
+        return whole_characters(",".join(sorted(map(str, value))))
+    return whole_characters(str(value))
 
 
 def row_json(row: Mapping[str, Any]) -> str:
     """A row of the source as JSON texts by column."""
-    return json.dumps({n: None if v is None else value_text(v) for n, v in row.items()}, ensure_ascii=False)
+    texts = {n: None if v is None else value_text(v) for n, v in row.items()}
+    return whole_characters(json.dumps(texts, ensure_ascii=False))
 
 
 _NOT_IN_AN_ID = re.compile(r"[;'\\\x00-\x1f]")
