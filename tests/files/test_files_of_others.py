@@ -575,7 +575,8 @@ def test_a_file_of_many_columns_is_opened_in_little_memory(tmp_path: Path, cell:
     assert found == [dict.fromkeys(names, first), dict.fromkeys(names, second)]
 
 
-def test_a_column_is_read_alike_in_narrow_and_wide_files(tmp_path: Path) -> None:
+@pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.nightly)])
+def test_a_column_is_read_alike_in_narrow_and_wide_files(tmp_path: Path, step: int) -> None:
     values = {kind: texts for kind, (texts, _) in COLUMNS.items()} | {"spaces": ["1", " 2", "3"], "empty": ["", "", ""], "words": ["-", "x", "NA"]}  # fmt: skip
     wide = {f"{kind} {n}": texts for n in range(12) for kind, texts in values.items()}
 
@@ -586,7 +587,7 @@ def test_a_column_is_read_alike_in_narrow_and_wide_files(tmp_path: Path) -> None
     (tmp_path / "wide.csv").write_text(lines(wide))
     data = open_data_file(str(tmp_path / "wide.csv"))
     rows, types = data.rows(), {f.name: str(f.type) for f in data.fields}
-    for kind, texts in values.items():
+    for kind, texts in list(values.items())[::step]:
         (tmp_path / "narrow.csv").write_text(lines({kind: texts}))
         narrow = open_data_file(str(tmp_path / "narrow.csv"))
         assert types[f"{kind} 11"] == str(narrow.fields[1].type)
