@@ -157,3 +157,16 @@ def test_a_jvm_that_does_not_start_says_why():
     """)
     assert "EnvironmentError_ Spark did not start" in done.stdout
     assert done.stderr == ""
+
+
+@pytest.mark.spark
+@pytest.mark.nightly
+def test_spark_forgets_statements_that_ended(spark):
+    """A job that commits for hours runs several in each micro-batch."""
+    known = []
+    for _ in range(2):
+        for _ in range(120):
+            spark.range(3).count()
+        executions = spark._jsparkSession.sharedState().statusStore().executionsCount()
+        known.append((executions, spark._jsc.sc().statusStore().jobsList(None).size()))
+    assert known[0] == known[1]

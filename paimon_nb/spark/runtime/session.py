@@ -99,6 +99,15 @@ def stop(spark: SparkSession) -> None:
             _local_session, _users = None, 0
 
 
+_SHORT_HISTORY = {
+    "spark.ui.retainedJobs": "100",
+    "spark.ui.retainedStages": "100",
+    "spark.ui.retainedTasks": "2000",
+    "spark.sql.ui.retainedExecutions": "50",
+}
+"""Spark keeps what its web page would show, by default of 1000 statements with 100,000 tasks: the memory of a job grew with each commit."""
+
+
 def default_conf(conf: Mapping[str, str]) -> dict[str, str]:
     """The configuration of a new session. Depends only on `conf`, the environment and the size of this machine."""
     master = conf.get("spark.master", os.environ.get("MASTER", "local[*]"))
@@ -112,6 +121,8 @@ def default_conf(conf: Mapping[str, str]) -> dict[str, str]:
         "spark.sql.timeType.enabled": "true",
         "spark.driver.extraJavaOptions": _java_options(conf.get("spark.driver.extraJavaOptions", "")),
     }
+    if conf.get("spark.ui.enabled", "false").lower() == "false":
+        out |= _SHORT_HISTORY
     if master.startswith("local"):
         cores = local_cores(master)
         out |= {
