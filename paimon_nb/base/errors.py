@@ -202,6 +202,10 @@ class UnsupportedFormat(FormatError):
     """A known feature of the format that is not implemented. Facts: `feature`."""
 
 
+class ForeignFile(UnsupportedFormat):
+    """A file in the directory of a format table has another format than the table. Facts: `path`, `feature`."""
+
+
 class BadMessage(FormatError):
     """A message of a stream does not match its format."""
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import paimon_nb
-from paimon_nb.base.errors import CorruptFile, PaimonError, SqlAnalysisError, TableNotFound
+from paimon_nb.base.errors import CorruptFile, ForeignFile, PaimonError, SqlAnalysisError, TableNotFound
 
 pytestmark = pytest.mark.unit
 
@@ -44,6 +44,22 @@ def test_errors_come_without_spark(wb, text, run):
     assert hint in f"{error.hint} {error.message}"
     assert isinstance(error, SqlAnalysisError | TableNotFound)
     assert f"  {text}"[error.facts["start"] : error.facts["stop"]] == place
+    assert not wb.session.spark_started
+
+
+@pytest.mark.parametrize(("at", "error"), [(0, ForeignFile), (60, CorruptFile)])
+def test_a_broken_file_of_a_format_table_is_named_without_spark(tmp_path, at: int, error: type[Exception]):
+    """Not a file of the format, and a page with a wrong checksum, which was said to be a column of another type."""
+    wb = paimon_nb.connect(str(tmp_path / "w"))
+    wb.run("CREATE TABLE f (id INT, v STRING) WITH ('type' = 'format-table', 'file.format' = 'parquet')")
+    wb.table("f").append(pa.table({"id": pa.array(range(60), pa.int32()), "v": [f"v{i}" for i in range(60)]}))
+    (file,) = Path(wb.table("f").path).glob("*.parquet")
+    data = bytearray(file.read_bytes())
+    data[at] ^= 1
+    file.write_bytes(data if at else b"<html>not found</html>")
+
+    with pytest.raises(error, match=f"(?s){file.name}(?!.*change the type)"):
+        wb.run("SELECT * FROM f WHERE id = 5").to_arrow()
     assert not wb.session.spark_started
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
-from paimon_nb.base.errors import BadOptionValue, CorruptFile, MissingFile, NewerFormat, PaimonError
+from paimon_nb.base.errors import BadOptionValue, CorruptFile, ForeignFile, MissingFile, NewerFormat, PaimonError
 from paimon_nb.options.option import parse_memory
 from paimon_nb.session.query.local.not_local import NotLocal
 
@@ -69,7 +69,7 @@ def first_answer(session: Session, engines: Iterable[tuple[str, Callable[[], T]]
             return answer()
         except NotLocal as refused:
             reason = str(refused)
-        except (MissingFile, CorruptFile, NewerFormat):
+        except (MissingFile, CorruptFile, ForeignFile, NewerFormat):
             raise  # the same for any engine, and without a position
         except PaimonError as error:
             if name == SPARK:

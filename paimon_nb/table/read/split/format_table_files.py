@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from paimon_nb.base.batches import BATCH_ROWS
-from paimon_nb.base.errors import CorruptFile, ReadError, UnsupportedFormat
+from paimon_nb.base.errors import CorruptFile, ForeignFile, ReadError
 from paimon_nb.format.data.csv_files import CsvReader
 from paimon_nb.format.data.foreign_columns import stored_fields
 from paimon_nb.format.data.json_files import JsonReader
@@ -41,7 +41,7 @@ def format_table_rows(store: TableStore, split: Split, fields: Sequence[DataFiel
     """The rows of a split with these columns, file by file and in pieces.
 
     Raises:
-        MissingFile, UnsupportedFormat: a file is of another format. CorruptFile: it cannot be decoded.
+        MissingFile, ForeignFile: a file is of another format. CorruptFile: it cannot be decoded.
         ReadError: a column has another type, or a value that does not fit the table's.
     """
     keys = set(store.schema.partition_keys)
@@ -121,7 +121,7 @@ def _named_error(store: TableStore, path: str, fields: Sequence[DataField], erro
     kind = file_format_of(store.options)
     below = path.removeprefix(store.root).strip("/")
     if kind in _MAGIC and store.fs.read(path)[: len(_MAGIC[kind])] != _MAGIC[kind]:
-        return UnsupportedFormat(
+        return ForeignFile(
             f"{store.name}: {below} is not a {kind} file",
             hint="move it elsewhere, or give it a name that starts with _ or ., which readers skip",
             path=path, feature=kind,
@@ -158,7 +158,7 @@ def _is_readable(store: TableStore, path: str, field: DataField) -> bool:
             if kind == "orc":
                 deque(OrcFile(source, path, None).rows(None), maxlen=0)
             else:
-                pq.ParquetFile(source).read(columns=[f.name for f, _ in there])
+                pq.ParquetFile(source, page_checksum_verification=True).read(columns=[f.name for f, _ in there])
         return bool(there)
     except (pa.ArrowException, OSError, ValueError, CorruptFile):
         return False
