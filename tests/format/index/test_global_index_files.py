@@ -21,7 +21,7 @@ from paimon_nb.format.index.global_index import (
     write_bitmap_file,
     write_btree_file,
 )
-from paimon_nb.format.index.global_index.index_blocks import IndexFileSource
+from paimon_nb.format.index.global_index.index_blocks import IndexFileSource, Location
 from paimon_nb.format.row import from_python
 from paimon_nb.format.types import arrow_type, parse_type
 from paimon_nb.fs import LocalFileIO
@@ -136,3 +136,11 @@ def test_key_bounds_of_older_files():
 def test_the_snapshot_an_index_was_built_from():
     assert source_meta(7) == b"DEIX\0\0\0\1" + (7).to_bytes(8, "big")
     assert (scan_snapshot_of(source_meta(7)), scan_snapshot_of(None), scan_snapshot_of(b"x" * 16)) == (7, None, None)
+
+
+def test_a_block_of_negative_size_is_a_broken_file(tmp_path: Path) -> None:
+    """Such a size, of one changed byte of a listing, left fewer bytes than its checksum needs."""
+    path = tmp_path / "index"
+    path.write_bytes(bytes(100))
+    with pytest.raises(CorruptFile, match="-3 bytes"):
+        IndexFileSource(LocalFileIO(), str(path), 100).block(Location(10, -3))

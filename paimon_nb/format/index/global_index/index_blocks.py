@@ -56,6 +56,8 @@ class IndexFileSource:
 
     def block(self, at: Location) -> bytes:
         """The decompressed bytes of a block. Raises: MissingFile, CorruptFile, UnsupportedFormat."""
+        if at.size < 0:
+            raise CorruptFile(self.path, f"a block at {at.offset} has {at.size} bytes")
         stored = self.read(at.offset, at.size + TRAILER_BYTES)
         data, trailer = stored[: at.size], stored[at.size :]
         codec, checksum = struct.unpack("<BI", trailer)
