@@ -138,7 +138,7 @@ def test_the_snapshot_an_index_was_built_from():
     assert (scan_snapshot_of(source_meta(7)), scan_snapshot_of(None), scan_snapshot_of(b"x" * 16)) == (7, None, None)
 
 
-def test_a_block_of_negative_size_is_a_broken_file(tmp_path: Path) -> None:
+def test_a_block_of_negative_size_is_a_broken_file(tmp_path) -> None:
     """Such a size, of one changed byte of a listing, left fewer bytes than its checksum needs."""
     path = tmp_path / "index"
     path.write_bytes(bytes(100))
