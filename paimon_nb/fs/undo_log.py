@@ -7,7 +7,7 @@ import logging
 import posixpath
 from typing import TYPE_CHECKING, Any, Self
 
-from paimon_nb.base.errors import OutsideWarehouse, PaimonError, TableReplaced
+from paimon_nb.base.errors import OutsideWarehouse, PaimonError
 from paimon_nb.fs.api import DirectoryPin, FileIO, FileStatus, FoundMove, OutputFile
 
 if TYPE_CHECKING:
@@ -49,7 +49,8 @@ class UndoLog(FileIO):
     It undoes `put_if_absent`, `overwrite`, `delete` and `move`, whether or not the call that failed had its effect, and never what
     another process has changed since. If the pinned directory was moved meanwhile, the changes are undone where it is now; a block
     whose directory was moved before its end fails with TableReplaced. Files that `delete_later` names go when the block has
-    succeeded; those that cannot be deleted are orphans. Not undone: new files of `create` and `write`, which nothing refers to then.
+    succeeded; those that cannot be deleted are orphans. Not undone: new files of `create` and `write`, which nothing refers to then,
+    but those at the old path of a directory that was moved on an object store.
     """
 
     def __init__(self, inner: FileIO) -> None:
@@ -60,8 +61,8 @@ class UndoLog(FileIO):
         self._depth = 0
         self._changed = False
         self._created: list[str] = []
-        self._moved: tuple[str, str] | None = None
-        """From where to where the pinned directory was moved, as far as an undo has found it."""
+        self._moved_to: str | None = None
+        """Where an undo has found the pinned directory, if it was moved."""
 
     @property
     def pin(self) -> DirectoryPin | None:  # type: ignore[override]  # read only here
@@ -87,28 +88,33 @@ class UndoLog(FileIO):
         self._depth -= 1
         if self._depth:
             return  # inside another operation, which ends it
-        if error is None and self._changed:
+        try:
+            if error is None:
+                self._complete()
+            else:
+                self._undo_all()
+        finally:
+            self._later, self._undo, self._created, self._changed = [], [], [], False
+
+    def _complete(self) -> None:
+        if self._changed:
             try:
                 self.inner.check_pinned()  # what was listed in the meantime may be nothing
-            except TableReplaced:
+            except BaseException:
                 self._undo_all()
                 raise
-        if error is None:
-            for delete in self._later:
-                try:
-                    delete()
-                except (OSError, PaimonError) as failure:
-                    log.warning("unused files remain; CALL sys.remove_orphan_files deletes them: %s", failure)
-        else:
-            self._undo_all()
-        self._later, self._undo, self._created, self._changed = [], [], [], False
+        for delete in self._later:
+            try:
+                delete()
+            except (OSError, PaimonError) as failure:
+                log.warning("unused files remain; CALL sys.remove_orphan_files deletes them: %s", failure)
 
     def _undo_all(self) -> None:
         failures: list[Exception] = []
         for _ in range(_UNDO_TRIES):
             failures = []
             location = self._located()
-            self._moved = None if location is None or self.pin is None else (self.pin.root, location)
+            self._moved_to = location if self.pin is not None and location != self.pin.root else None
             for undo in reversed(self._undo):
                 try:
                     undo()
@@ -116,7 +122,7 @@ class UndoLog(FileIO):
                     failures.append(failure)
             if self._located() == location:  # else it was moved in between: once more, which changes nothing twice
                 break
-        if self._moved is not None and self._moved[1] != self._moved[0] and self.is_object_store and not failures:
+        if self._moved_to is not None and self.is_object_store and not failures:
             try:
                 self.inner.delete_each(self._created)  # at the old path, where new objects would be a directory again
             except (OSError, PaimonError) as failure:
@@ -146,8 +152,8 @@ class UndoLog(FileIO):
 
     def _relocated(self, path: str) -> str:
         """Where a file is that was at `path` when it was changed."""
-        old, new = self._moved or ("", "")
-        return new + path[len(old) :] if old and path.startswith(old + "/") else path
+        below = None if self.pin is None or self._moved_to is None else self.pin.path_below(path)
+        return path if below is None else f"{self._moved_to}/{below}"
 
     def _restore(self, path: str, before: bytes | None, written: bytes | None) -> None:
         location = self._relocated(path)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from adversary_kit import CALLS_OF_MAINTENANCE, Place, before_call
 
-from paimon_nb.base.errors import PaimonError, TableNotFound, TableReplaced
+from paimon_nb.base.errors import PaimonError, StoreError, TableNotFound, TableReplaced
+from paimon_nb.fs import LocalFileIO
 from paimon_nb.table.read.live_files import LIVE_FILES
 
 if TYPE_CHECKING:
@@ -161,3 +162,19 @@ def test_a_table_of_another_catalog_is_renamed_at_many_calls(tmp_path, request, 
     while check_at(statement, "renamed", Place.of(kind, tmp_path / f"{tmp_path.name}-{call}", request), call):
         call += step
     assert call > 3
+
+
+def test_a_last_look_that_fails_undoes_the_statement(tmp_path, monkeypatch):
+    """Nobody knows then where the table is, as after a lost reply of a store."""
+    place = on_disk(tmp_path, 0)
+    wb = made(place)
+    before = state_of(place.open(), "t")
+
+    def fails(_: object) -> None:
+        raise StoreError("no reply", path="schema-0")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LocalFileIO, "check_pinned", fails)
+        with pytest.raises(StoreError, match="no reply"):
+            wb.table("t").rollback_to(2)
+    assert state_of(place.open(), "t") == before
