@@ -12,6 +12,7 @@ from paimon_nb.base.override import override
 from paimon_nb.catalog.api import DEFAULT_DATABASE
 from paimon_nb.format.schema import TableSchema, schema_directory
 from paimon_nb.fs import delete_tree_surely, make_dirs_surely, surely
+from paimon_nb.fs.api import DB_SUFFIX
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from paimon_nb.format.schema import SchemaDirectory
     from paimon_nb.fs import FileIO
     from paimon_nb.table.read.watchers import CommitWatcher
-
-DB_SUFFIX = ".db"
 
 
 class Metastore(ABC):

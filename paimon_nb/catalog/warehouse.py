@@ -30,7 +30,7 @@ from paimon_nb.base.override import override
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.catalog.api import Catalog, undo_after
 from paimon_nb.catalog.entry_moves import EntryMove, EntryMoves
-from paimon_nb.catalog.metastore import DB_SUFFIX, Metastore, SureChanges
+from paimon_nb.catalog.metastore import Metastore, SureChanges
 from paimon_nb.catalog.moved_files import (
     PURGED,
     arrives_at,
@@ -51,6 +51,7 @@ from paimon_nb.format.schema import (
     schema_directory,
 )
 from paimon_nb.fs import FileIO, FoundMove, Lock, LockedFileIO, RootedFileIO, move_surely, settle_move, without_scheme
+from paimon_nb.fs.api import DB_SUFFIX, TRASH
 from paimon_nb.options import TableOptions
 from paimon_nb.options.table import DATA_FILE_EXTERNAL_PATHS
 from paimon_nb.table.read.external_paths import external_path_roots
@@ -65,7 +66,6 @@ if TYPE_CHECKING:
     from paimon_nb.statements.ddl import Change
 
 log = logging.getLogger(__name__)
-TRASH = ".trash"
 _MAX_ALTER_ATTEMPTS = 10
 _MAX_OPENED = 64
 """Handles that a catalog keeps. The rest is opened again."""

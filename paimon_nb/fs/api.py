@@ -29,6 +29,8 @@ def is_immutable(path: str) -> bool:
 
 
 A = TypeVar("A")
+DB_SUFFIX, TRASH = ".db", ".trash"
+"""Of the directory of a database; the directory of dropped tables, with those of their databases."""
 MOVE_LEASE_S = 30
 """Seconds without a sign of life, by the store's clock, from which the process of a move counts as dead."""
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 from paimon_nb.base.errors import OutsideWarehouse
-from paimon_nb.fs.api import DirectoryPin, FileIO, FileStatus, FoundMove, OutputFile
+from paimon_nb.fs.api import DB_SUFFIX, DirectoryPin, FileIO, FileStatus, FoundMove, OutputFile
 from paimon_nb.fs.local import without_scheme
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class RootedFileIO(FileIO):
         real = os.path.realpath(path)
         below = "/".join(link[len(root.rstrip("/")) :].split("/")[: 1 + _DEPTH_OF_TABLES])
         table = f"{root.rstrip('/')}{below}"
-        in_database = below.split("/")[1].endswith(".db") and below.count("/") == _DEPTH_OF_TABLES
+        in_database = below.split("/")[1].endswith(DB_SUFFIX) and below.count("/") == _DEPTH_OF_TABLES
         if root == self.roots[0] and in_database and link != table:
             own = [os.path.realpath(table), *self._real_roots[1:]]
         else:

@@ -8,7 +8,7 @@ import posixpath
 from typing import TYPE_CHECKING, Any, Self
 
 from paimon_nb.base.errors import OutsideWarehouse, PaimonError
-from paimon_nb.fs.api import DirectoryPin, FileIO, FileStatus, FoundMove, OutputFile
+from paimon_nb.fs.api import DB_SUFFIX, TRASH, DirectoryPin, FileIO, FileStatus, FoundMove, OutputFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,8 +28,8 @@ def find_pinned(fs: FileIO) -> str | None:
     if pin is None:
         return None
     warehouse = posixpath.dirname(posixpath.dirname(pin.root))
-    databases = [d for parent in (warehouse, f"{warehouse}/.trash") for d in _directories(fs, parent)]
-    for location in itertools.chain([pin.root], *(_directories(fs, d) for d in databases if d.endswith(".db"))):
+    databases = [d for parent in (warehouse, f"{warehouse}/{TRASH}") for d in _directories(fs, parent)]
+    for location in itertools.chain([pin.root], *(_directories(fs, d) for d in databases if d.endswith(DB_SUFFIX))):
         (content,) = fs.read_each([f"{location}/{pin.marker}"])
         if content == pin.content:
             return location

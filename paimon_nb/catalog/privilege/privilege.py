@@ -13,6 +13,7 @@ from paimon_nb.base.errors import AccessDenied, BadOptionValue
 from paimon_nb.base.lazy_dataclass import dataclass
 from paimon_nb.base.registry import did_you_mean
 from paimon_nb.fs import without_scheme
+from paimon_nb.fs.api import DB_SUFFIX, TRASH
 
 if TYPE_CHECKING:
     from collections.abc import Set
@@ -146,15 +147,15 @@ class TableRights:
         names = location[len(self.warehouse) :].strip("/").split("/")
         if names[0] in SYSTEM_TABLES:
             return WHOLE_CATALOG
-        if names[0] in (_TRASH, _ICEBERG):
+        if names[0] in (TRASH, _ICEBERG):
             names = names[1:]
-        if len(names) < 3 or not (names[0].endswith(_DATABASE) or location.startswith(f"{self.warehouse}/{_ICEBERG}/")):
+        if len(names) < 3 or not (names[0].endswith(DB_SUFFIX) or location.startswith(f"{self.warehouse}/{_ICEBERG}/")):
             return None
-        found = identifier_of(names[0].removesuffix(_DATABASE), names[1].rpartition("@")[0] or names[1])
+        found = identifier_of(names[0].removesuffix(DB_SUFFIX), names[1].rpartition("@")[0] or names[1])
         return None if found == self.identifier else found
 
 
-_DATABASE, _TRASH, _ICEBERG = ".db", ".trash", "iceberg"
+_ICEBERG = "iceberg"
 
 
 def is_below_directory(path: str, directory: str) -> bool:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 KEY_PREFIX = "_KEY_"
 SEQUENCE_NUMBER = "_SEQUENCE_NUMBER"
 VALUE_KIND = "_VALUE_KIND"
+ROW_KINDS = ("+I", "-U", "+U", "-D")
+"""The texts of the values of `_VALUE_KIND`."""
 ROW_ID = "_ROW_ID"
 KEY_ID_START = 1073741823
 """Ids of `_KEY_` columns: Integer.MAX_VALUE / 2 + the column's own."""

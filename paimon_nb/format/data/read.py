@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from paimon_nb.base.batches import BATCH_ROWS
 from paimon_nb.base.errors import CorruptFile, UnsupportedFormat
 from paimon_nb.base.registry import LazyRegistry
-from paimon_nb.format.data.file_schema import VALUE_KIND, format_of, is_compacted_changelog
+from paimon_nb.format.data.file_schema import ROW_KINDS, VALUE_KIND, format_of, is_compacted_changelog
 from paimon_nb.format.data.parquet import ParquetReader
 from paimon_nb.format.data.parquet_page_index import (
     find_rows_by_page_index,
@@ -70,7 +70,6 @@ READERS: LazyRegistry[Callable[[FileIO, str, Sequence[DataField], TableOptions |
 )
 
 
-_ROW_KINDS = 4
 _Rows = TypeVar("_Rows", "pa.Table", "pa.RecordBatch")
 
 
@@ -182,13 +181,13 @@ def read_data_file(
         ):
             found = find_rows_by_page_index(_with_changelog_ranges(fs, path), path, selected, keep, row_count)
             if found is not None:
-                return _with_row_kinds(found, path)
+                return _with_checked_row_kinds(found, path)
         reader = _open_columns(fs, path, fields, columns, options, row_count)
         try:
             if keep is not None:
                 some = reader.read_where(keep) if isinstance(reader, ParquetReader) else keep.apply(reader.read())
-                return _with_row_kinds(some, path)
-            table = _with_row_kinds(reader.read(), path)
+                return _with_checked_row_kinds(some, path)
+            table = _with_checked_row_kinds(reader.read(), path)
             if not row_positions:
                 return table
             return table.append_column(ROW_POSITION, from_numpy(_row_positions(reader.row_groups, None)))
@@ -237,13 +236,13 @@ def iter_data_file(
             if keep is not None:
                 groups = reader.groups_with_matches(keep, rows) if isinstance(reader, ParquetReader) else None
                 for batch in reader.batches(rows, groups):
-                    _with_row_kinds(batch, path)
+                    _with_checked_row_kinds(batch, path)
                     yield from keep.apply(pa.Table.from_batches([batch])).to_batches()
                 return
             positions = _row_positions(reader.row_groups, None) if row_positions else None
             done = 0
             for batch in reader.batches(rows):
-                _with_row_kinds(batch, path)
+                _with_checked_row_kinds(batch, path)
                 if positions is None:
                     yield batch
                 else:
@@ -288,7 +287,7 @@ def iter_rows_at(
             groups = sorted({int(g) for g in np.searchsorted(ends, positions, "right")})
             there, done = _row_positions(sizes, groups), 0
             for batch in reader.batches(rows or max(sizes, default=1), groups):
-                _with_row_kinds(batch, path)
+                _with_checked_row_kinds(batch, path)
                 here = there[done : done + batch.num_rows]
                 done += batch.num_rows
                 yield pa.Table.from_batches([batch]).filter(from_numpy(np.isin(here, positions, assume_unique=True)))
@@ -298,13 +297,13 @@ def iter_rows_at(
         raise broken_file(path, error) from None
 
 
-def _with_row_kinds(rows: _Rows, path: str) -> _Rows:
+def _with_checked_row_kinds(rows: _Rows, path: str) -> _Rows:
     """The same rows of a file of a key table. Raises CorruptFile: a row kind that is none, as of a file without checksums."""
     if VALUE_KIND in rows.schema.names and rows.num_rows:
         kinds = rows.column(VALUE_KIND)
         found = pc.min_max(kinds)
-        if kinds.null_count or found["min"].as_py() < 0 or found["max"].as_py() >= _ROW_KINDS:
-            raise CorruptFile(path, f"{VALUE_KIND} of a row is not one of 0 to {_ROW_KINDS - 1}")
+        if kinds.null_count or found["min"].as_py() < 0 or found["max"].as_py() >= len(ROW_KINDS):
+            raise CorruptFile(path, f"{VALUE_KIND} of a row is not one of 0 to {len(ROW_KINDS) - 1}")
     return rows
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from paimon_nb.base.errors import BadOptionValue, OutsideWarehouse
 from paimon_nb.format.schema import schema_directory
 from paimon_nb.fs import without_scheme
+from paimon_nb.fs.api import DB_SUFFIX, TRASH
 from paimon_nb.options import table as opt
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 _PART_OF_TABLE = re.compile(r"[^/]*=[^/]*|bucket-[^/]*|[01]{4}|[01]{8}")
 """Directories of partitions, of buckets, and of hashes of file names: not tables, except directly in a database."""
-_DATABASE, _TRASH = ".db", ".trash"
 
 
 def is_below(path: str, root: str) -> bool:
@@ -66,7 +66,7 @@ def _folders_between(fs: FileIO, path: str) -> Iterator[str]:
     folder = root
     for name in filter(None, path[len(root) :].split("/")):
         parent, folder = folder, f"{folder}/{name}"
-        if not _PART_OF_TABLE.fullmatch(name) or parent.endswith(_DATABASE):
+        if not _PART_OF_TABLE.fullmatch(name) or parent.endswith(DB_SUFFIX):
             yield folder
 
 
@@ -85,11 +85,11 @@ def check_location(fs: FileIO, path: str, what: str, own: str | None = None) -> 
         return
     if other is None:
         warehouse = next(iter(_roots_of(fs)), "")
-        trash = f"{plain_path(warehouse)}/{_TRASH}"
+        trash = f"{plain_path(warehouse)}/{TRASH}"
         inside = warehouse and is_below(plain_path(warehouse), location)
         if (
             inside
-            or location.endswith(_DATABASE)
+            or location.endswith(DB_SUFFIX)
             or is_below(location, trash)
             or (other := _table_inside(fs, location, own))
         ):
@@ -109,7 +109,7 @@ def _table_inside(fs: FileIO, location: str, own: str | None) -> str | None:
     for child in fs.list(location):
         if not child.is_dir or _PART_OF_TABLE.fullmatch(child.name) or child.path == (own and plain_path(own)):
             continue
-        if child.name.endswith(_DATABASE) or schema_directory(fs, child.path).ids():
+        if child.name.endswith(DB_SUFFIX) or schema_directory(fs, child.path).ids():
             return child.path
     return None
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from paimon_nb.format.data import VALUE_KIND
+from paimon_nb.format.data.file_schema import ROW_KINDS, VALUE_KIND
 from paimon_nb.format.types import DataField, VarChar
 from paimon_nb.format.types.arrow_builders import arrow_column
 
 ROWKIND = DataField(2147483643, "rowkind", VarChar())
-KINDS = ("+I", "-U", "+U", "-D")
+KINDS = ROW_KINDS
 
 
 def kind_texts(kinds: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Array:

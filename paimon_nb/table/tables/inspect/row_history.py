@@ -21,6 +21,7 @@ from paimon_nb.format.data import (
     python_values,
     read_data_file,
 )
+from paimon_nb.format.data.file_schema import ROW_KINDS
 from paimon_nb.format.data.schema_evolution import rows_as_read_fields
 from paimon_nb.format.manifest import ADD, DataFile
 from paimon_nb.format.types.arrow_builders import empty_table
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from paimon_nb.format.snapshot import Snapshot
     from paimon_nb.table.read.store import TableStore
 
-KINDS = ("+I", "-U", "+U", "-D")
+KINDS = ROW_KINDS
 _VERSION = "__version"
 
 

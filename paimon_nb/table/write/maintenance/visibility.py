@@ -42,12 +42,12 @@ def wait_until_visible(store: TableStore, messages: Sequence[CommitMessage]) -> 
     partitions = {partition for partition, _ in waiting}
     limit = options.get(opt.VISIBILITY_CALLBACK_TIMEOUT)
     interval = options.get(opt.VISIBILITY_CALLBACK_CHECK_INTERVAL)
-    began = clock.now_ms()
+    began = clock.monotonic_s()
     while waiting:
         live = live_entries(store, store.latest(), partitions)
         if waiting.isdisjoint((e.partition, e.file.file_name) for e in live if needs_compaction(e.bucket, e.file)):
             return  # a compaction may have raised the level of a file without a rewrite
-        if clock.now_ms() - began >= limit:
+        if clock.monotonic_s() - began >= limit / 1000:
             raise CommitError(
                 f"{store.name}: the rows are committed, but no compaction has made them visible in {limit / 1000:g} s",
                 hint="CALL sys.compact makes them visible; the statement must not run again",
